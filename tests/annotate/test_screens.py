@@ -1,6 +1,7 @@
 """Pages as HTML, without a browser: every screen renders, foreign text is escaped, names of form fields."""
 
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -11,6 +12,7 @@ from longmark.annotate.screens import (
     Dashboard,
     Disagreement,
     Disagreements,
+    Feedback,
     Frame,
     Guidelines,
     ItemPage,
@@ -65,6 +67,8 @@ SCREENS = [
     Work(OWNER, STUDY, ITEM, {"f.ok": ["no"], "f.why": [EVIL]}, {"ok": EVIL}, suggestions=[EVIL], once="key-1"),
     Work(OWNER, STUDY, ITEM, {"f.ok": ["yes"]}, stale=Stale({"f.ok": ["no"], "f.why": [EVIL]}, "2026-11-23T04:05:06Z")),
     Work(OWNER, STUDY, ITEM, preview=True, swapped=True),
+    Feedback(OWNER, STUDY, replace(ITEM, gold={"ok": "no"}, meta={"explanation": EVIL}), {"ok": "yes"}, 0, 1),
+    Guidelines(OWNER, markdown.page(EVIL), confirm=True),
     SignIn(OWNER, "wrong", "/in/t", EVIL),
     Dashboard(OWNER, [Mine("a/b", EVIL, "skipped", reason=EVIL)], message=EVIL),
     Guidelines(OWNER, markdown.page(f"# Read\n\n{EVIL}\n\n![x](http://a/b.png) [k](javascript:alert(1))")),

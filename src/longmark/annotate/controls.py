@@ -61,7 +61,7 @@ class Row:
 @dataclass(frozen=True, slots=True)
 class Control:
     """A field on the page. kind: the field's type; posted: its name in the form; over: the text it marks; when: the
-    form field that it depends on, and the values with which it is asked."""
+    form field that it depends on, and the values with which it is asked; own: the legend is the application's."""
 
     kind: str
     id: str
@@ -85,6 +85,7 @@ class Control:
     when_is: tuple[str, ...] = ()
     when_label: str = ""
     when_words: str = ""
+    own: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,7 +268,9 @@ class _Maker:
         text = shown_text(self.item, asked.over, False)
         reasons = self._of(asked.reasons, f"{id}-r", f"{posted}.reason")
         name, typed = f"{posted}.reason", "" if reasons else self._first(f"{posted}.reason")
-        why = Control("errors" if reasons else "text", f"{id}-why", name, "Reason", options=reasons, value=typed)
+        why = Control(
+            "errors" if reasons else "text", f"{id}-why", name, "Reason", options=reasons, value=typed, own=True
+        )
         return {
             "options": self._choosables(verdicts, id, f"{posted}.verdict"),
             "value": self._first(f"{posted}.text") or text,
@@ -308,7 +311,7 @@ class _Maker:
         none = bool(given.get("impossible"))
         key = self.digits[-1:]
         refusal = Choosable(IMPOSSIBLE, "No word can be left out", f"{id}-none", key=key, checked=none)
-        words = Control("text", f"{id}-typed", f"{posted}.text", _TYPED, required=True, multiline=False)
+        words = Control("text", f"{id}-typed", f"{posted}.text", _TYPED, required=True, multiline=False, own=True)
         words = replace(words, value=self._first(words.posted))
         rows = (Row("", (words,)),) if typed else ()
         return {"words": (*pieces, (text[end:], None)), "options": (refusal,), "rows": rows}

@@ -21,6 +21,7 @@ from aiohttp import web
 from longmark.annotate import markdown, screens
 from longmark.annotate.database import utc_now
 from longmark.annotate.items import Item
+from longmark.annotate.language import language_of, say
 from longmark.annotate.store import Answer, Assignment, Page, Visit
 from longmark.annotate.study import Study
 from longmark.annotate.values import complete, form_of, known_answers, parse
@@ -169,15 +170,18 @@ def _open(c: Context) -> tuple[Assignment, Item]:
 async def draft(c: Context) -> web.Response:
     """POST /work/{item}/draft"""
     given, item = _open(c)
-    saved = _save(c, given, item, submitted=False)
+    saved, language = _save(c, given, item, submitted=False), language_of(c.site.study.language or "")
     if isinstance(saved, screens.Stale):
         answer = c.site.store.answer(item.id, c.person.id)
         version = answer.version if answer else 0
-        reply = {"saved": False, "stale": True, "version": version, "at": saved.saved_at, "values": saved.values}
+        both = screens.versions(c.site.study, item, c.form, saved.values, given.swapped)
+        differ = [[label, *(say(one, language) for one in texts)] for _, label, texts in both]
+        reply = {"saved": False, "stale": True, "version": version, "at": saved.saved_at, "differ": differ}
         return web.json_response(reply, status=409)
     answer, errors = saved
     at = answer.saved_at if answer else utc_now()
     reply = {"saved": not errors, "version": answer.version if answer else 0, "at": at}
+    errors = {name: say(what, language) for name, what in errors.items()}
     return web.json_response(reply | ({"errors": errors} if errors else {}))
 
 

@@ -8,14 +8,17 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, partial
 from importlib import resources
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 from urllib.parse import quote
 
+import orjson
+
 from longmark.annotate import controls, markdown, words
 from longmark.annotate.controls import Form
 from longmark.annotate.items import Item
+from longmark.annotate.language import catalogue, keys, language_of, say, translated
 from longmark.annotate.study import Study
 from longmark.annotate.values import known_answers
 from longmark.report.page import asset, environment
@@ -303,11 +306,16 @@ Screen = (
 
 def render(screen: Screen) -> str:
     """The page, whole."""
-    return (
-        _environment()
-        .get_template(f"{type(screen).__name__.lower()}.html.j2")
-        .render(it=screen, frame=screen.frame, **_more(screen))
-    )
+    ui = language_of(screen.frame.lang)
+    template = _environment(ui).get_template(f"{type(screen).__name__.lower()}.html.j2")
+    return template.render(it=screen, frame=screen.frame, ui=ui, t=partial(say, language=ui), **_more(screen))
+
+
+@cache
+def _scripts(language: str) -> str:
+    """What the scripts say, as JSON: English -> the language."""
+    said = {key for name in _MODULES for key in keys(_sources()[name].decode())}
+    return orjson.dumps({key: own for key, own in catalogue(language).items() if key in said}).decode()
 
 
 def _shown(study: Study) -> Callable[[str], Markup]:
@@ -325,6 +333,7 @@ def _more(screen: Screen) -> dict[str, Any]:
             "parts": controls.parts(study, item, swapped),
             "set": _shown(study),
             "controls": controls.controls(study, item, screen.values, screen.errors, swapped),
+            "scripts": _scripts(language_of(screen.frame.lang)),
             "guide": markdown.page(study.guidelines, 3) if study.guidelines.strip() else "",
         }
         more["marked"] = {one.over for one in more["controls"] if one.kind == "spans"}
@@ -334,9 +343,7 @@ def _more(screen: Screen) -> dict[str, Any]:
             compared = _compared(study, screen.labels, swapped)
             return more | {"compared": compared, "differing": frozenset(screen.differing)}
         if screen.stale is not None:
-            stored = controls.controls(study, item, screen.stale.values, {}, swapped)
-            both = [(a, words.said(a), words.said(b)) for a, b in zip(more["controls"], stored, strict=True)]
-            more["stored"] = [(a.posted, a.legend, [here, there]) for a, here, there in both if here != there]
+            more["stored"] = versions(study, item, screen.values, screen.stale.values, swapped)
         return more
     if isinstance(screen, Feedback):
         study, item, gold, swapped = screen.study, screen.item, screen.item.gold or {}, screen.swapped
@@ -364,6 +371,13 @@ def _more(screen: Screen) -> dict[str, Any]:
             "differing": frozenset(),
         }
     return {}
+
+
+def versions(study: Study, item: Item, here: Form, there: Form, swapped: bool) -> list[tuple[str, str, list[str]]]:
+    """Where two forms differ: (name in the form, label, what each holds in words)."""
+    both = zip(*(controls.controls(study, item, form, {}, swapped) for form in (here, there)), strict=True)
+    said = [(a.posted, a.legend, [words.said(a), words.said(b)]) for a, b in both]
+    return [one for one in said if one[2][0] != one[2][1]]
 
 
 def _compared(study: Study, labels: Sequence[Labels], swapped: bool = False) -> list[tuple[str, str, list[str]]]:
@@ -400,8 +414,17 @@ def _hashed(name: str, content: bytes) -> str:
 
 
 @cache
-def _environment() -> Environment:
-    made = environment("longmark.annotate")
+def _environment(language: str) -> Environment:
+    from jinja2 import pass_context
+    from jinja2.ext import Extension
+
+    def preprocess(_: Extension, source: str, name: str | None, filename: str | None = None) -> str:
+        return translated(source, language)
+
+    made = environment("longmark.annotate").overlay(
+        extensions=[type(f"In_{language}", (Extension,), {"preprocess": preprocess})]
+    )
+    made.filters["say"] = pass_context(lambda context, text: say(str(text), context["ui"]))
     made.filters.update(exact=_exact, path=lambda id: quote(id, safe=""), minutes=_minutes, day=_day, id=_id)
     made.globals.update(texts=texts, links=_links)
     made.globals["static"] = {name: "/static/" + _hashed(name, content) for name, content in _sources().items()}

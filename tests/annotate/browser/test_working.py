@@ -121,7 +121,7 @@ def test_two_tabs_show_both_versions_and_the_person_chooses(browser: Browser, se
         notice = other.locator("#stale")
         notice.wait_for()
         rows = notice.locator("tr").all_inner_texts()
-        assert [row.split("\t") for row in rows[1:]] == [["Relevance", "4", "–"], ["Right", "–", "yes"]]
+        assert [row.split("\t") for row in rows[1:]] == [["Right", "–", "yes"], ["Relevance", "4", "–"]]
         assert values(served, "i0") == {"right": "yes"}
         notice.get_by_role("button", name="Keep the labels on this page").click()
         other.wait_for_function("() => document.getElementById('state').textContent.startsWith('Saved')")

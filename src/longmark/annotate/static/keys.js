@@ -1,6 +1,9 @@
 // The form while it is used: single keys, fields that depend on others, an exclusive option, further key points.
 // Without this module the form is posted all the same.
 const form = document.getElementById("labels");
+const words = JSON.parse(form.dataset.words || "{}");
+// In the language of the study, with values in place of {}.
+globalThis.say = (text, ...values) => (words[text] ?? text).replace(/\{\}/g, () => values.shift());
 const typing = (at) => at.matches("textarea, select, input:not([type=radio], [type=checkbox])") || at.isContentEditable;
 const groupOf = (at) => at?.closest("#labels [data-field]") ?? null;
 const controls = () => [...form.querySelectorAll("input:not([type=hidden]), textarea, .tag")].filter((one) => groupOf(one) && !one.disabled && one.checkVisibility());
@@ -74,7 +77,7 @@ for (const more of form.querySelectorAll(".more-rows"))
       for (const name of ["name", "data-field"]) if (one.hasAttribute(name)) one.setAttribute(name, one.getAttribute(name).replace(`${dataset.field}.${before}.`, `${dataset.field}.${now}.`));
       if (one.matches("input")) one.checked = false;
       if (one.matches("textarea")) one.value = one.textContent = "";
-      if (one.matches(".point") && one.tagName === "LABEL") one.textContent = `Key point ${now + 1}`;
+      if (one.matches(".point") && one.tagName === "LABEL") one.textContent = say("Key point {}", now + 1);
     }
     last.after(row);
     row.querySelector("textarea").focus();
@@ -139,7 +142,7 @@ function label() {
   jump.hidden = !next && readAt === null;
   const back = readAt !== null && (!next || inView(next));
   jump.dataset.back = back ? "yes" : "";
-  jump.firstElementChild.textContent = back ? "Back to the text" : `Next: ${next?.dataset.label ?? ""}`;
+  jump.firstElementChild.textContent = back ? say("Back to the text") : say("Next: {}", next?.dataset.label ?? "");
 }
 jump?.addEventListener("click", (event) => {
   event.preventDefault();
@@ -177,7 +180,7 @@ function turn(to) {
   on = to;
   document.documentElement.classList.toggle("no-keys", !on);
   if (!toggle) return;
-  toggle.textContent = `Single keys: ${on ? "on" : "off"}`;
+  toggle.textContent = on ? say("Single keys: on") : say("Single keys: off");
   toggle.setAttribute("aria-pressed", String(on));
 }
 try { turn(localStorage.getItem("longmark keys") !== "off"); } catch { turn(true); }

@@ -28,7 +28,7 @@ function changed() {
   changes += 1;
   keep();
   if (stopped) return;
-  show("Not saved yet", "waiting");
+  show(say("Not saved yet"), "waiting");
   later(WAIT);
 }
 
@@ -52,21 +52,21 @@ async function send(force = false) {
     reply = await fetch(`${form.getAttribute("action")}/draft`, { method: "POST", body: posted, headers: { accept: "application/json" }, redirect: "manual" });
     answer = await reply.json().catch(() => ({}));
   } catch {
-    return again("Not saved yet – no connection. Retrying; your labels are kept on this device.");
+    return again(say("Not saved yet – no connection. Retrying; your labels are kept on this device."));
   }
   if (answer.saved) return done(answer, upTo);
   if (reply.status === 409 && answer.stale) return stale(answer, upTo);
   if (answer.errors) {
     version.value = answer.version;
-    show(`Saved, but not: ${Object.keys(answer.errors).map((name) => `${labelOf(`f.${name}`)} (${answer.errors[name]})`).join("; ")}`, "problem");
+    show(say("Saved, but not: {}", Object.keys(answer.errors).map((name) => `${labelOf(`f.${name}`)} (${answer.errors[name]})`).join("; ")), "problem");
     saved = upTo;
     if (changes > upTo) later(WAIT);
     return true;
   }
-  if (reply.status === 401) return stop("Not saved: you are signed out. Open your link again; your labels are kept on this device.");
-  if (answer.paused) return again("Not saved yet – the study is paused. Your labels are kept on this device.");
-  if (reply.status >= 500 || reply.status === 429) return again("Not saved yet – the server does not answer. Retrying; your labels are kept on this device.");
-  return stop(`Not saved: the server refused (${reply.status || "moved"}). Reload the page; your labels are kept on this device.`);
+  if (reply.status === 401) return stop(say("Not saved: you are signed out. Open your link again; your labels are kept on this device."));
+  if (answer.paused) return again(say("Not saved yet – the study is paused. Your labels are kept on this device."));
+  if (reply.status >= 500 || reply.status === 429) return again(say("Not saved yet – the server does not answer. Retrying; your labels are kept on this device."));
+  return stop(say("Not saved: the server refused ({}). Reload the page; your labels are kept on this device.", reply.status || "moved"));
 }
 function done(answer, upTo) {
   version.value = answer.version;
@@ -75,7 +75,7 @@ function done(answer, upTo) {
   stopped = false;
   if (changes > upTo) return keep(), later(WAIT), false;
   forget();
-  show(`Saved ${clock(answer.at)}`, "saved");
+  show(say("Saved {}", clock(answer.at)), "saved");
   return true;
 }
 function again(text) {
@@ -96,27 +96,24 @@ document.addEventListener("visibilitychange", () => document.visibilityState ===
 const labelOf = (name) => form.querySelector(`[data-field="${CSS.escape(name)}"]`)?.dataset.label ?? name.slice(2);
 const grouped = (pairs) => pairs.reduce((all, [name, value]) => all.set(name, [...(all.get(name) ?? []), value]), new Map());
 function stale(answer, upTo) {
-  const here = grouped(entries());
-  const there = new Map(Object.entries(answer.values ?? {}).filter(([, values]) => values.some((one) => one !== "")));
-  const differ = [...new Set([...here.keys(), ...there.keys()])].filter((name) => String(here.get(name) ?? "") !== String(there.get(name) ?? ""));
-  if (!differ.length) return done(answer, upTo);
-  stop("Not saved: this item was saved elsewhere. Choose one of the two versions above.");
+  if (!answer.differ.length) return done(answer, upTo);
+  stop(say("Not saved: this item was saved elsewhere. Choose one of the two versions above."));
   document.getElementById("stale")?.remove();
   const notice = Object.assign(document.createElement("div"), { id: "stale", className: "notice stale", tabIndex: -1 });
   notice.setAttribute("role", "alert");
   const add = (parent, tag, text) => parent.appendChild(Object.assign(document.createElement(tag), { textContent: text ?? "", dir: "auto" }));
-  add(notice, "p", `This item was saved at ${clock(answer.at)} in another tab or on another device. These labels differ.`);
+  add(notice, "p", say("This item was saved at {} in another tab or on another device. These labels differ.", clock(answer.at)));
   const table = add(notice, "table");
   const row = (kind, cells) => { const line = add(table, "tr"); for (const one of cells) add(line, kind, one); };
-  row("th", ["Field", "On this page", "Saved elsewhere"]);
-  for (const name of differ) row("td", [labelOf(name), String(here.get(name) ?? "–"), String(there.get(name) ?? "–")]);
+  row("th", [say("Field"), say("On this page"), say("Saved elsewhere")]);
+  for (const [label, here, there] of answer.differ) row("td", [label, here || "–", there || "–"]);
   const choice = (text, act) => add(notice, "button", text).addEventListener("click", act);
-  choice("Keep the labels on this page", async () => {
+  choice(say("Keep the labels on this page"), async () => {
     notice.remove();
     stopped = false;
     await send(true);
   });
-  choice("Take the saved version", () => { forget(); leaving = true; location.reload(); });
+  choice(say("Take the saved version"), () => { forget(); leaving = true; location.reload(); });
   form.before(notice);
   notice.focus();
   return false;

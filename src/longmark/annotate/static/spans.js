@@ -27,7 +27,7 @@ function setUp(box) {
   plain.removeAttribute("name");
   text.tabIndex = 0;
   text.setAttribute("role", "group");
-  text.setAttribute("aria-label", `${field.dataset.label}: text`);
+  text.setAttribute("aria-label", say("{}: text", field.dataset.label));
   text.setAttribute("aria-describedby", field.querySelector(".help.needs-script").id);
 
   const read = () => {
@@ -48,9 +48,9 @@ function setUp(box) {
       const part = (tag, content) => line.appendChild(Object.assign(document.createElement(tag), { textContent: content, dir: "auto" }));
       part("b", name).dataset.tint = String(buttons.indexOf(button) % 6);
       part("q", short(span.quote));
-      const remove = part("button", "Remove");
+      const remove = part("button", say("Remove"));
       remove.type = "button";
-      remove.setAttribute("aria-label", `Remove ${name}: ${span.quote.slice(0, 80)}`);
+      remove.setAttribute("aria-label", say("Remove {}: {}", name, span.quote.slice(0, 80)));
       remove.addEventListener("click", () => {
         made.spans.splice(made.spans.indexOf(span), 1);
         write();
