@@ -94,7 +94,8 @@ class ModelError(LongmarkError):
     status: of the rows that need the reply. retryable: another attempt may succeed. http_status: None if there was no
     response. retry_after: seconds that the server asked to wait, or None.
     billed: the endpoint may have billed the attempt; tokens: the `Tokens` that it counted, None: not known.
-    sent: a request was sent; it was not if it was known beforehand that the model cannot serve it.
+    sent: a request was sent; it was not if it was known beforehand that the model cannot serve it. unreached: there was
+    no connection, so that no request was sent.
     """
 
     status = "model_error"
@@ -106,6 +107,7 @@ class ModelError(LongmarkError):
         self.retry_after = retry_after
         self.billed = False
         self.sent = True
+        self.unreached = False
         self.tokens: Any = None
 
     def with_bill(self, tokens: Any = None) -> Self:

@@ -98,7 +98,7 @@ def run(
         before, start = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.process_time()
         report.cases += 1
         try:
-            with _limited():
+            with limited():
                 fuzzer.one(random.Random(f"{fuzzer.name} {seed} {number}"), folder)
             report.ended += 1
         except (Exception, TooSlow) as error:
@@ -114,7 +114,7 @@ def run(
 
 
 @contextmanager
-def _limited() -> Iterator[None]:
+def limited() -> Iterator[None]:
     """TooSlow where the block takes more than its time."""
 
     def stop(number: int, _frame: FrameType | None) -> None:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import zipfile
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from tests.fuzz.engine import limited
 
+from longmark.rag import markup
 from longmark.rag.documents import Document, Documents, Unread
-from longmark.rag.markup import html_text
+from longmark.rag.markup import epub_text, html_text
 
 PAGE = """<!DOCTYPE html><html><head><title>Not shown</title><style>p {}</style></head><body>
 <nav><a href="x">Menu</a></nav><h1>Rain &amp; <i>wind</i></h1><p>One
@@ -43,7 +46,30 @@ def test_encodings():
         html_text(b"<p>F\xfc\xdfe")
     assert html_text(b"")[0] == ""
     assert html_text(b"<div>" * 50_000 + b"deep")[0] == "deep"
-    assert html_text(b"<head><title>a<body><p>b")[0] == "b"
+    assert html_text(b"<head><meta x><style>a</style><body><p>b")[0] == "b"
+    assert html_text(b"<html><head><title/><script src='x'/></head><body><p>b")[0] == "b"  # XHTML
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("<!--", "</", "<?", "<![CDATA[", "<", "<p a='", "<div>", "<!", "<!DOCTYPE", "&#", "</p>", "<b></i>", "<pre>"),
+        *("<table>", "<select><option>", "<title>", "<script>", "<svg>", "<ul><li>", "<br> ", "<!--!-", "<p>"),
+    ],
+)
+def test_the_time_of_reading_grows_with_the_length(text: str):
+    """At most two seconds of work for 400,000 characters, where some took more than a minute."""
+    with limited(), suppress(ValueError):
+        html_text((text * (400_000 // len(text))).encode())
+        html_text(b"<script>" + (text * (400_000 // len(text))).encode())
+
+
+def test_what_would_take_too_long_is_refused_before_it_is_read(monkeypatch: pytest.MonkeyPatch):
+    with pytest.raises(ValueError, match="500 elements in each other"):  # 5 * 10^8 steps / 10^6 end tags
+        html_text(b"<b>" * 1_000 + b"</i>" * 1_000_000)
+    monkeypatch.setattr(markup, "MOST_TAGS", 100)
+    with pytest.raises(ValueError, match="has 101 tags, more than the 100 that are read"):
+        html_text(b"<p>" * 101)
 
 
 def book(path: Path, spine: str = '<itemref idref="b"/><itemref idref="a"/>', **files: str) -> Path:
@@ -62,6 +88,19 @@ def book(path: Path, spine: str = '<itemref idref="b"/><itemref idref="a"/>', **
         ).items():
             archive.writestr(name, text)
     return path
+
+
+def test_a_chapter_is_read_once_and_what_is_unpacked_is_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    path = book(tmp_path / "b.epub", '<itemref idref="b"/>' * 2_000)
+    assert epub_text(path, 10_000_000)[0] == "First"
+    size = sum(len(zipfile.ZipFile(path).read(name)) for name in zipfile.ZipFile(path).namelist())
+    last = len("<h2>End</h2><p>Last")  # not in the spine
+    assert epub_text(path, size - last)[0] == "First"
+    with pytest.raises(ValueError, match="when unpacked"):
+        epub_text(path, size - last - 1)
+    monkeypatch.setattr(markup, "MOST_TAGS", 100)
+    with pytest.raises(ValueError, match="tags, more than the 100"):
+        epub_text(path, 10_000_000)
 
 
 def test_the_chapters_of_an_epub_in_their_order(tmp_path: Path):

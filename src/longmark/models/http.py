@@ -117,10 +117,10 @@ class Endpoint:
             self._facts[model, fact] = self._known is not None and self._known(model, fact)
         return self._facts[model, fact]
 
-    def learn(self, model: str, fact: str) -> None:
-        """Stores a fact for all later calls."""
+    def learn(self, model: str, fact: str, *, keep: bool = True) -> None:
+        """Stores a fact for all later calls; without `keep`, for those of this process."""
         self._facts[model, fact] = True
-        if self._remember is not None:
+        if keep and self._remember is not None:
             self._remember(model, fact)
 
     async def post(self, url: str, body: dict[str, Any] | None) -> Any:
@@ -143,13 +143,13 @@ class Endpoint:
         show the key."""
         import aiohttp  # with the first request: a run out of the cache needs none
 
-        refused, billed = False, True  # unless the request never went out
+        refused, billed, unreached = False, True, False  # unless the request never went out
         try:
             method = "GET" if data is None else "POST"
             async with session.request(method, url, data=data, allow_redirects=False) as response:
                 raw = await self._body(response)
         except aiohttp.ConnectionTimeoutError:
-            billed = False
+            billed, unreached = False, True
             problem = f"no connection to {self.host} within {min(_CONNECT, self.timeout):g} s"
         except TimeoutError:
             problem = f"no reply from {self.host} within {self.timeout:g} s"
@@ -163,7 +163,7 @@ class Endpoint:
             refused, billed = True, False
             problem = f"the certificate of {self.host} is not trusted (set SSL_CERT_FILE to trust another one): {error}"
         except aiohttp.ClientConnectorError as error:
-            billed = False
+            billed, unreached = False, True
             problem = f"the connection to {self.host} failed: {_why(error)}"
         except (aiohttp.ClientError, OSError, zlib.error, ValueError) as error:
             problem = f"the connection to {self.host} failed: {type(error).__name__}: {error}"
@@ -173,6 +173,7 @@ class Endpoint:
             return self._failure(response.status, response.headers, raw)
         message = _trim(problem)
         failure = Refusal(message, None) if refused else ServerFault(message)
+        failure.unreached = unreached
         return failure.with_bill() if billed else failure
 
     async def _body(self, response: aiohttp.ClientResponse) -> bytes:

@@ -9,7 +9,8 @@ Facts that are stored for the model at this endpoint (`http_model`):
     no-seed                 no seed
     no-temperature, no-top_p, no-temperature of 0
                             none is sent; learnt only until the form of the requests is settled (`settle`)
-    no-logprobs             no log-probabilities; nothing replaces them (raised as Unsupported)
+    no-logprobs             no log-probabilities; nothing replaces them (raised as Unsupported); known to this
+                            process only
     thinks:N                it thinks, and needs room for N tokens of it
     opens-thinking          its chat template opens the thinking: replies have the closing tag only
     plain                   a text of it that was cut off was no thinking
@@ -32,6 +33,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from longmark.errors import AskAgain, TooLong, Unsupported
+from longmark.models.failures import shortened
 from longmark.models.http import Endpoint, Refusal, tokens_of
 from longmark.models.http_model import HttpModel
 from longmark.models.keys import holds_key
@@ -317,7 +319,7 @@ class HttpChat(HttpModel):
                 logprobs = {}
             return ChatReply(
                 text,
-                choice.get("finish_reason") or "stop",
+                finish_of(choice.get("finish_reason")),
                 refusal if isinstance(refusal, str) and refusal else None,
                 tuple(map(_token, logprobs.get("content") or ())),
                 tokens_of(reply.get("usage"), completion=True),
@@ -332,6 +334,19 @@ class HttpChat(HttpModel):
 def _more(room: int) -> int:
     """The next larger room; the same where there is none."""
     return next((one for one in ROOMS if one > room), room)
+
+
+def finish_of(said: Any) -> str:
+    """Why a reply ended, as the endpoint says it. What is no text is written as one: the reply was paid for, and can be
+    read all the same."""
+    return said if isinstance(said, str) and said else shortened(said)[:_LONGEST_NAME] if said else "stop"
+
+
+def count_of(said: Any) -> int:
+    """A count of tokens in a usage: 0 where there is none. ValueError for anything but a whole number."""
+    if said is not None and type(said) is not int:
+        raise ValueError(f"{type(said).__name__} is no count")
+    return said or 0
 
 
 def _named(value: Any) -> str | None:

@@ -60,7 +60,7 @@ class HttpModel:
                 raise
         else:
             return self._read("a reply in another form", reply, lambda: self._received(reply))
-        self.endpoint.learn(self.identity, fact)
+        self.endpoint.learn(self.identity, fact, keep=fact != "no-logprobs")  # nothing replaces them: asked once a run
         if fact == "no-logprobs":
             raise Unsupported(f"log-probabilities are not supported by {self.name}: {said}", status)
         raise TooManyInputs(said, status) if fact.startswith("batch:") else AskAgain(said, status)

@@ -54,13 +54,14 @@ class Pace:
 
 
 class Limiter:
-    """The places of one endpoint. ceiling: the most calls at once, at least 1; pace: what a minute may have. First
-    come, first served, but repeated calls go before new ones."""
+    """The places of one endpoint. ceiling: the most calls at once, at least 1; pace: what a minute may have; cautious:
+    the first call is sent alone, until its reply. First come, first served, but repeated calls go before new ones."""
 
-    def __init__(self, ceiling: int, pace: Pace | None = None) -> None:
+    def __init__(self, ceiling: int, pace: Pace | None = None, *, cautious: bool = False) -> None:
         self.pace = pace or Pace()
         self.ceiling = max(1, ceiling)
-        self.limit = float(self.ceiling)
+        self.limit = 1.0 if cautious else float(self.ceiling)
+        self._cautious = cautious
         self.in_use = 0
         self.lost_in_row = 0
         self.closed: tuple[str, int | None] | None = None  # why the endpoint is not called any more
@@ -104,7 +105,13 @@ class Limiter:
         """A call got its reply."""
         self._refused_in_row = self.lost_in_row = self.refused = 0
         self.ever_replied = True
+        if self._cautious:
+            self._cautious, self.limit = False, float(self.ceiling)
         self.limit = min(float(self.ceiling), self.limit + max(_GROW * self.limit, _LEAST_GROWTH))
+
+    def one_at_a_time(self) -> None:
+        """From here on. Calls under way end as they are."""
+        self.ceiling, self.limit, self._cautious = 1, 1.0, False
 
     def rate_limited(self, wait: float) -> None:
         """A call was refused with 429 and will wait `wait` seconds."""

@@ -46,7 +46,10 @@ _SAME_FOR_EVERY_CALL = (401, 402, 404)
 _REFUSED = frozenset(range(400, 500)) - {408, 425, 429}  # statuses of a request that is wrong as it is
 FIRST_REFUSED = 20  # calls in a row, before any reply or by status 403, after which all are taken to be wrong
 MOST_CUT = 5  # replies in a row that ended while the model was thinking, before it is not called any more
+_UNREADABLE = 3  # attempts of a call whose replies cannot be read: each may be billed
+_UNREACHED = 4  # attempts of a call, none of which reached an endpoint that has never replied, before it is given up
 _FORMS = 10  # of one request, at most
+_SHOWN = 80  # characters of the failure that is waited for
 
 
 @dataclass(slots=True)
@@ -148,7 +151,7 @@ class Sender:
         price = self.price(model)
         limiter = self._limiter(model)
         loop = asyncio.get_running_loop()
-        attempt = faults = 0
+        attempt = faults = unreached = 0
         patience: float | None = None  # until when it is tried again after refusals; set by the first
         while True:
             async with limiter.place(again=attempt > 0, tokens=_sum(most())):
@@ -156,6 +159,7 @@ class Sender:
                     raise Stopped("The run was stopped before this call.")
                 if limiter.closed is not None:
                     raise RequestRefused(*limiter.closed)
+                self.check_room(self._in_flight + 1)
                 held = self.budget.take(most(), price)
                 attempt += 1
                 self.counts.requests += 1
@@ -195,14 +199,21 @@ class Sender:
                 self.counts.faults += failure.sent
                 self.counts.retries -= attempt > 1 and not failure.sent
                 faults += 1
-                last = faults >= MAX_FAULTS or wait > LONGEST_WAIT
+                unreached += failure.unreached
+                last = faults >= (_UNREADABLE if failure.http_status == 200 else MAX_FAULTS) or wait > LONGEST_WAIT
+                if unreached == faults >= _UNREACHED and not limiter.ever_replied:
+                    self._close(limiter, failure)
+                    last = True
+                elif limiter.closed is not None:
+                    last = True
             if wait > LONGEST_WAIT:
                 told = f"{failure} (it requests a wait of {wait:,.0f} s; the limit is {LONGEST_WAIT:.0f} s)"
                 failure = type(failure)(told, failure.http_status, failure.retry_after)
             if not failure.retryable or last or limiter.down:
                 self._give_up(failure, limiter, too_long=wait > LONGEST_WAIT)
                 raise failure
-            with self.waits(wait, f"{model.name} {'asks for fewer calls' if patience else 'failed'}"):
+            why = f"{model.name} asks for fewer calls" if patience else shortened_to(f"{failure}", _SHOWN)
+            with self.waits(wait, why):
                 await self.pause(wait)
 
     async def _on_this_machine(self, send: Callable[[], Awaitable[list[Reply]]]) -> list[Reply]:
@@ -255,11 +266,18 @@ class Sender:
             limiter.refused += 1
             forbidden = failure.http_status == 403  # of one text, or of a key that has just lost its permission
             if limiter.refused >= FIRST_REFUSED and limiter.closed is None and (forbidden or not limiter.ever_replied):
-                limiter.closed = (str(failure), failure.http_status)
-                if not limiter.ever_replied:
-                    self.refused = str(failure)
-                    if self.stops_when_refused:
-                        self.stop()
+                self._close(limiter, failure)
+
+    def _close(self, limiter: Limiter, failure: ModelError) -> None:
+        """Calls an endpoint no more; where it has never replied, the run can be stopped."""
+        limiter.closed = (str(failure), failure.http_status)
+        if not limiter.ever_replied:
+            self.refused = str(failure)
+            if self.stops_when_refused:
+                self.stop()
+
+    def check_room(self, calls: int) -> None:
+        """UserError where the replies of so many calls could not be stored."""
 
     @staticmethod
     def _count_cut(replies: Sequence[Any], model: Backend, limiter: Limiter) -> None:
@@ -292,6 +310,9 @@ class Sender:
         """Books an attempt that was answered."""
         usd = None if tokens is None else price(tokens)
         self.budget.settle(held, tokens, usd)
+        if self.budget.overran:
+            for limiter in self._limiters.values():
+                limiter.one_at_a_time()
         if usd is None:
             self.budget.unpriced(model.name)
         self._count(tokens, usd)
@@ -314,8 +335,16 @@ class Sender:
             width = self._concurrency if model.width is None else min(self._concurrency, model.width)
             settings = getattr(model, "settings", DEFAULTS)
             pace = Pace(settings.requests_per_minute, settings.tokens_per_minute)
-            limiter = self._limiters[model.identity] = Limiter(width, pace)
+            if self.budget.overran:
+                width = 1
+            limited = self.budget.max_tokens is not None or self.budget.max_usd is not None
+            limiter = self._limiters[model.identity] = Limiter(width, pace, cautious=limited and model.width is None)
         return limiter
+
+
+def shortened_to(text: str, most: int) -> str:
+    """A text of at most so many characters, which shows where it was cut."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def _sum(tokens: Tokens) -> int:

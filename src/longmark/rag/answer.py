@@ -218,6 +218,7 @@ class _Work:
             "finish": generated.finish,
             "max_tokens": self.how.max_tokens,
             "prompt": generated.prompt,
+            **({"settled": generated.settled} if generated.settled else {}),
             "retriever": self.retriever.method if hits is not None else "the original's passages",
             "index": self.retriever.index.hash,
             "scores": [hit.score for hit in hits or ()],

@@ -32,6 +32,7 @@ VECTORS, APPROXIMATE = "vectors.npy", "faiss.index"
 _TEXTS_PER_CALL = 256
 _CALLS_AT_ONCE = 16
 _ROWS = 1 << 15  # of vectors multiplied at a time
+_LEAST, _GREATEST = 1e-18, 1e18  # of a vector's length: squares stay within 32 bits
 _SPARE = 8  # candidates beyond k whose cosines may be equal but for rounding
 _DECIMALS = 6  # float32 products of one pair agree so far, in whatever order they are summed
 _CANDIDATES = 20  # of the approximate search, for each passage that is wanted
@@ -67,7 +68,8 @@ async def embed_all(
 
 
 def unit_rows(vectors: Sequence[Sequence[float]]) -> Matrix:
-    """Vectors as rows of length 1 (a vector without a direction stays 0). UserError if they are no vectors."""
+    """Vectors as rows of length 1. UserError if they are no vectors, or one has no direction that could be compared: a
+    length of 0, or one whose square is beyond 32 bits."""
     import numpy as np
 
     if len({len(vector) for vector in vectors}) != 1:
@@ -75,8 +77,14 @@ def unit_rows(vectors: Sequence[Sequence[float]]) -> Matrix:
     rows = np.asarray(vectors, dtype=np.float32)
     if not np.isfinite(rows).all():
         raise UserError("the embedder gave numbers that are NaN or infinite")
-    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    return np.asarray(rows / np.where(lengths > 0, lengths, 1), dtype=np.float32)
+    lengths = np.linalg.norm(rows.astype(np.float64), axis=1, keepdims=True)
+    if (wrong := np.flatnonzero((lengths[:, 0] < _LEAST) | (lengths[:, 0] > _GREATEST))).size:
+        first = int(wrong[0])
+        raise UserError(
+            f"the embedder gave {len(wrong):,} of {len(rows):,} texts a vector that cannot be compared (the first, of "
+            f"text {first + 1:,}, has length {lengths[first, 0]:.3g}); use another embedder, or leave such texts out"
+        )
+    return np.asarray(rows / lengths, dtype=np.float32)
 
 
 def load_vectors(path: Path) -> Matrix:

@@ -34,6 +34,8 @@ READ = TEXT | sources.KINDS.keys() | {".pdf", ".epub"} | HTML
 FIELDS = ("id", "title", "text")
 LARGEST = 256 << 20  # bytes of a text or PDF file: they are read at once
 
+MOST_PAGES = 20_000  # of a PDF file
+
 _MARKDOWN_HEADING = re.compile(r"^##?[ \t]+(\S.*?)[ \t#]*$", re.MULTILINE)
 _TEXTS = ("text", "content", "page_content", "passage", "abstract")
 
@@ -237,10 +239,16 @@ def _pdf(path: Path) -> tuple[str, tuple[int, ...]]:
         with path.open("rb") as file:
             reader = pypdf.PdfReader(file)
             if reader.is_encrypted and not reader.decrypt(""):
-                raise _Encrypted("is encrypted and needs a password; save it without one")
-            # A font may map a glyph to half of a surrogate pair, or to nothing.
-            pages = [page.extract_text().encode("utf-8", "replace").decode().replace("\0", "") for page in reader.pages]
-    except (OSError, _Encrypted):
+                raise _Refused("is encrypted and needs a password; save it without one")
+            if (count := len(reader.pages)) > MOST_PAGES:
+                raise _Refused(f"has {count:,} pages, more than the {MOST_PAGES:,} that are read; split it")
+            pages, size = [], 0
+            for page in reader.pages:
+                # A font may map a glyph to half of a surrogate pair, or to nothing.
+                pages.append(page.extract_text().encode("utf-8", "replace").decode().replace("\0", ""))
+                if (size := size + len(pages[-1])) > LARGEST:
+                    raise _Refused(f"has more than {LARGEST >> 20} Mi characters of text; split it")
+    except (OSError, _Refused):
         raise
     except pypdf.errors.DependencyError:
         raise ValueError("is encrypted with AES; save it without encryption, or: pip install cryptography") from None
@@ -256,8 +264,8 @@ def _pdf(path: Path) -> tuple[str, tuple[int, ...]]:
     return "\n\n".join(pages), tuple(starts)
 
 
-class _Encrypted(ValueError):
-    """A password is needed."""
+class _Refused(ValueError):
+    """A PDF file is not read, for a reason of ours."""
 
 
 def _counted(kinds: Counter[str]) -> str:

@@ -109,11 +109,13 @@ class NoAnswer(LongmarkError):
 
 @dataclass(frozen=True, slots=True)
 class Generated:
-    """An answer. finish: as the endpoint said, `length` if it was cut off; prompt: the prompt's id and hash."""
+    """An answer. finish: as the endpoint said, `length` if it was cut off; prompt: the prompt's id and hash; settled:
+    what the generator does not accept and was not sent (`no temperature`)."""
 
     text: str
     finish: str
     prompt: str
+    settled: tuple[str, ...] = ()
 
 
 async def generate(
@@ -131,7 +133,8 @@ async def generate(
         sample=how.seed,
     )
     reply = await models.generator.chat(request)
-    return Generated(answer_of(reply), reply.finish, f"{prompt.id}@{prompt.hash}")
+    settled = tuple(getattr(models.generator.model, "settled", ()))
+    return Generated(answer_of(reply), reply.finish, f"{prompt.id}@{prompt.hash}", settled)
 
 
 def messages(

@@ -6,72 +6,102 @@ from __future__ import annotations
 import posixpath
 import re
 import zipfile
-from html.parser import HTMLParser
 from itertools import accumulate
 from pathlib import Path
 from urllib.parse import unquote
 from xml.etree import ElementTree
 
+from longmark.errors import library
+
 HTML = frozenset({".html", ".htm", ".xhtml"})
 _DROPPED = frozenset({"script", "style", "nav", "template", "noscript", "svg", "math", "head", "button", "select"})
-_BLOCKS = re.compile(
-    "address|article|aside|blockquote|body|caption|center|d[dlt]|details|div|fieldset|fig(?:caption|ure)|footer|form|"
-    "h[1-6]|header|hr|li|main|[ou]l|p|pre|section|summary|table|t(?:body|[dhr]|foot|head)"
+_BLOCKS = frozenset(
+    {
+        *("address", "article", "aside", "blockquote", "body", "caption", "center", "dd", "dl", "dt"),
+        *("details", "div", "fieldset", "figcaption", "figure", "footer", "form", "h1", "h2", "h3", "h4"),
+        *("h5", "h6", "header", "hr", "li", "main", "ol", "ul", "p", "pre", "section", "summary", "table"),
+        *("tbody", "td", "th", "tr", "tfoot", "thead"),
+    }
 )
 _CHARSET = re.compile(rb"""charset\s*=\s*["']?\s*([\w.:-]+)""", re.IGNORECASE)
 _CONTAINER = "META-INF/container.xml"
 _HEADINGS = ("h1", "h2")
 _BETWEEN = "\n\n"
+_BREAK = "\0"  # in place of <br>
+_SPACE = re.compile(r"\s+")
+_BROKEN = re.compile(f" ?{_BREAK} ?")
+MOST_TAGS = 1_500_000  # of a page, or of all the pages of a book: reading them takes two seconds
+_LEAST_DEPTH, _MOST_STEPS, _FED = 256, 5 * 10**8, 1 << 16  # of open elements, steps through them, bytes fed at once
 
 Headings = tuple[tuple[int, str], ...]
 """Where each begins in a text, and its words."""
 
 
-class _Text(HTMLParser):
-    """Collects the paragraphs of a page. Tags that are never closed drop nothing but what they may contain."""
+class _Text:
+    """Collects the paragraphs of a page, as lxml's parser tells of it: every element that begins also ends. deepest:
+    how many elements may stand in each other."""
 
-    def __init__(self) -> None:
-        super().__init__(convert_charrefs=True)
+    def __init__(self, deepest: int) -> None:
         self.paragraphs: list[str] = []
         self.headings: list[int] = []  # which paragraphs they are
         self._words: list[str] = []
-        self._dropped: list[str] = []
-        self._verbatim = 0
+        self._depth, self._deepest = 0, deepest
+        self._dropped = self._verbatim = 0  # elements of these kinds that have not ended
 
-    def handle_starttag(self, tag: str, attrs: object) -> None:
+    def start(self, tag: str, _attributes: object) -> None:
+        self._depth += 1
+        if self._depth > self._deepest:
+            raise ValueError(f"has {self._depth:,} elements in each other, too many to be read; save it as text")
         if tag in _DROPPED:
-            self._dropped.append(tag)
-        elif tag == "body":
-            self._dropped.clear()  # a head that was never closed
-        if _BLOCKS.fullmatch(tag):
+            self._dropped += 1
+        if tag in _BLOCKS:
             self._end()
+            self._verbatim += tag == "pre"
         elif tag == "br":
-            self._words.append("\n")
-        self._verbatim += tag == "pre"
+            self._words.append(_BREAK)
 
-    def handle_endtag(self, tag: str) -> None:
-        if tag in self._dropped:
-            del self._dropped[self._dropped.index(tag) :]
-        before = len(self.paragraphs)
-        if _BLOCKS.fullmatch(tag):
+    def end(self, tag: str) -> None:
+        self._depth -= 1
+        if tag in _DROPPED:
+            self._dropped -= 1
+        if tag in _BLOCKS:
+            before = len(self.paragraphs)
             self._end()
-        if tag in _HEADINGS and len(self.paragraphs) > before:
-            self.headings.append(before)
-        self._verbatim = max(0, self._verbatim - (tag == "pre"))
+            if tag in _HEADINGS and len(self.paragraphs) > before:
+                self.headings.append(before)
+            self._verbatim -= tag == "pre"
 
-    def handle_data(self, data: str) -> None:
+    def data(self, data: str) -> None:
         if not self._dropped:
-            self._words.append(data if self._verbatim else re.sub(r"\s+", " ", data))
+            self._words.append(data)
 
     def _end(self) -> None:
-        text = re.sub(r"[ \t]*\n[ \t]*" if not self._verbatim else r"(?!)", "\n", "".join(self._words)).strip()
-        if text:
+        if not self._words:
+            return
+        text, self._words = "".join(self._words), []
+        text = text.replace(_BREAK, "\n") if self._verbatim else _BROKEN.sub("\n", _SPACE.sub(" ", text))
+        if text := text.strip():
             self.paragraphs.append(text)
-        self._words = []
 
     def close(self) -> None:
-        super().close()
         self._end()
+
+
+def _paragraphs(text: str) -> _Text:
+    """The paragraphs of a page, read in a time that grows with its length. ValueError for a page with too many tags.
+
+    An end tag that fits no element costs as many steps as elements are open, so that their product is limited."""
+    etree = library("lxml.etree", "reading HTML and EPUB files", "rag")
+    if (tags := text.count("<")) > MOST_TAGS:
+        raise ValueError(f"has {tags:,} tags, more than the {MOST_TAGS:,} that are read; split it")
+    found = _Text(max(_LEAST_DEPTH, _MOST_STEPS // (text.count("</") + 1)))
+    raw = text.replace("\0", "").encode("utf-8", "replace")
+    if raw.strip():
+        parser = etree.HTMLParser(target=found, encoding="utf-8", huge_tree=True)
+        for start in range(0, len(raw), _FED):
+            parser.feed(raw[start : start + _FED])
+        parser.close()
+    return found
 
 
 def html_text(raw: bytes) -> tuple[str, Headings]:
@@ -83,12 +113,10 @@ def html_text(raw: bytes) -> tuple[str, Headings]:
         text = raw.removeprefix(b"\xef\xbb\xbf").decode("utf-8-sig" if encoding.lower() == "utf-8" else encoding)
     except (LookupError, UnicodeError):
         raise ValueError(f"is not in its encoding, {encoding}; save it as UTF-8") from None
-    parser = _Text()
-    parser.feed(text.replace("\0", ""))
-    parser.close()
-    starts = list(accumulate((len(one) + len(_BETWEEN) for one in parser.paragraphs), initial=0))
-    headings = tuple((starts[at], " ".join(parser.paragraphs[at].split())) for at in parser.headings)
-    return _BETWEEN.join(parser.paragraphs), headings
+    found = _paragraphs(text)
+    starts = list(accumulate((len(one) + len(_BETWEEN) for one in found.paragraphs), initial=0))
+    headings = tuple((starts[at], " ".join(found.paragraphs[at].split())) for at in found.headings)
+    return _BETWEEN.join(found.paragraphs), headings
 
 
 def epub_text(path: Path, most: int) -> tuple[str, Headings]:
@@ -96,11 +124,10 @@ def epub_text(path: Path, most: int) -> tuple[str, Headings]:
     bytes when unpacked. ValueError, with the remedy, for a file that is none, is encrypted or too large."""
     try:
         with zipfile.ZipFile(path) as archive:
-            if (size := sum(entry.file_size for entry in archive.infolist())) > most:
-                raise ValueError(f"has {size >> 20:,} MiB when unpacked, more than the {most >> 20} that are read")
+            unpacked = _Unpacked(archive, most)
             if "META-INF/encryption.xml" in archive.namelist() and "rights.xml" in " ".join(archive.namelist()):
                 raise ValueError("is encrypted; save it without encryption")
-            found = [html_text(archive.read(name)) for name in _chapters(archive)]
+            found = [html_text(unpacked.read(name)) for name in _chapters(unpacked)]
     except (zipfile.BadZipFile, KeyError, ElementTree.ParseError, RuntimeError, NotImplementedError) as error:
         why = " ".join(str(error).split())[:120] or type(error).__name__
         raise ValueError(f"cannot be read as EPUB ({why}); save it again, or remove it") from None
@@ -110,12 +137,32 @@ def epub_text(path: Path, most: int) -> tuple[str, Headings]:
     return _BETWEEN.join(text for text, _ in found), tuple(headings)
 
 
-def _chapters(archive: zipfile.ZipFile) -> list[str]:
-    """The names of the HTML files in the package's spine."""
+class _Unpacked:
+    """The files of an archive. most: bytes of all that are read, counted as they are unpacked: what the archive says of
+    their sizes need not be true."""
+
+    def __init__(self, archive: zipfile.ZipFile, most: int) -> None:
+        self._archive, self._most = archive, most
+        self._bytes = self._tags = 0
+
+    def read(self, name: str) -> bytes:
+        with self._archive.open(name) as file:
+            found = file.read(self._most - self._bytes + 1)
+        self._bytes += len(found)
+        self._tags += found.count(b"<")
+        if self._bytes > self._most:
+            raise ValueError(f"has more than {self._most >> 20:,} MiB when unpacked, the most that is read; split it")
+        if self._tags > MOST_TAGS:
+            raise ValueError(f"has {self._tags:,} tags, more than the {MOST_TAGS:,} that are read; split it")
+        return found
+
+
+def _chapters(archive: _Unpacked) -> list[str]:
+    """The names of the HTML files in the package's spine, each once."""
     container = ElementTree.fromstring(archive.read(_CONTAINER))
     package = next((node.get("full-path", "") for node in container.iter() if node.tag.endswith("}rootfile")), "")
     root = ElementTree.fromstring(archive.read(package))
     files = {node.get("id"): node.get("href", "") for node in root.iter() if node.tag.endswith("}item")}
     order = [files.get(node.get("idref")) for node in root.iter() if node.tag.endswith("}itemref")]
     folder = posixpath.dirname(package)
-    return [posixpath.normpath(posixpath.join(folder, unquote(href))) for href in order if href]
+    return list(dict.fromkeys(posixpath.normpath(posixpath.join(folder, unquote(href))) for href in order if href))
