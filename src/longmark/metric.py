@@ -64,7 +64,8 @@ class Metric:
     models            the roles it can call: judge, generator, embedder, reranker, lm, checker
     optional          those of them that need no model: an example that needs one is then unscored
     prompts           every prompt it can use, in any scoring
-    params            a frozen dataclass with a default for every parameter
+    params            a frozen dataclass with a default for every parameter; its method `ready`, if it has one, is
+                      called before anything is paid for, and raises UserError where what they name cannot be used
     calls             (example, params, number of judges) -> the greatest number of model calls for an example
     checks            (example, params) -> those of the calls that the checker takes: none where it is no model
     shares            example -> text -> calls that every metric makes for that text alike (claims): of several metrics

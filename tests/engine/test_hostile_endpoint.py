@@ -341,3 +341,36 @@ def test_a_stored_price_that_cannot_be_is_asked_anew(tmp_path: Path, usd: object
         scored(tmp_path, server.base_url, out="again", n=1)
         assert server.counts["requests"] == 2
     assert [row.status for row in rows_of(tmp_path / "again")] == ["ok"]
+
+
+@pytest.mark.parametrize("finish", [5, True, {"a": 1}, ["stop"], 0, None])
+def test_a_reply_that_ends_for_an_odd_reason_is_paid_once_and_read(tmp_path: Path, finish: Any):
+    with serve(answer=always(chat(finish_reason=finish))) as server:
+        scored(tmp_path, server.base_url, n=3)
+        assert server.counts["requests"] == 3
+    assert [row.score for row in rows_of(tmp_path / "r")] == [0.8] * 3
+
+
+def test_a_reply_that_cannot_be_read_is_paid_for_three_times_at_most(tmp_path: Path):
+    with serve(answer=always(b'{"choices": null, "usage": {"prompt_tokens": "9", "completion_tokens": -1}}')) as server:
+        scored(tmp_path, server.base_url, n=1)
+        assert server.counts["requests"] == 3
+    (row,) = rows_of(tmp_path / "r")
+    assert (row.status, "incomplete chat reply" in (row.reason or "")) == ("model_error", True)
+
+
+def test_a_dead_endpoint_stops_the_run_with_the_reason(tmp_path: Path):
+    with socketserver.TCPServer(("127.0.0.1", 0), socketserver.BaseRequestHandler) as server:
+        port = server.server_address[1]
+    result = scored(tmp_path, f"http://127.0.0.1:{port}/v1", n=16)
+    assert result.refused == f"the connection to 127.0.0.1:{port} failed: Connection refused"
+    assert (result.counts.requests, result.stopped) == (4, "refused")
+
+
+def test_a_refusal_of_log_probabilities_holds_for_one_run(tmp_path: Path):
+    refusal = b'{"error": {"message": "this model does not support logprobs"}}'
+    with serve(answer=lambda _n, _path, _request: (400, refusal, "")) as server:
+        for run in ("a", "b"):
+            scored(tmp_path, server.base_url, out=run, n=3, scoring="expected")
+            assert {row.status for row in rows_of(tmp_path / run)} == {"unsupported"}
+        assert server.counts["requests"] == 2

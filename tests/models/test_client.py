@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from contextlib import suppress
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -309,6 +310,75 @@ def test_the_budget_of_dollars(cache: CallCache):
         return client
 
     assert asyncio.run(call()).counts.usd == pytest.approx(0.8)
+
+
+def test_an_endpoint_that_counts_more_than_was_asked_for_gets_one_call_at_a_time(cache: CallCache):
+    """Each reply may have 10 tokens and counts 1,000: of $5.00, four of $1.04 are paid. 50 at once took $52."""
+    model = FakeChat(lambda _request: ChatReply("1", tokens=Tokens(40, 0, 1_000)), latency=0.001)
+
+    async def call() -> Client:
+        price = lambda _m: lambda t: 0.001 * (t.prompt + t.completion)  # noqa: E731
+        client = Client(cache, budget=Budget(max_usd=5.0), concurrency=50, price_of=price)
+        calls = (client.chat(model, asking(f"{i:04d}"), UsageLog()) for i in range(100))
+        await asyncio.gather(*calls, return_exceptions=True)
+        return client
+
+    client = asyncio.run(call())
+    assert client.counts.usd == pytest.approx(4.16)
+    assert model.most_in_flight == 1
+    assert client.budget.stopped == (
+        "The budget of $5 does not allow another call: $4.16 spent, $0.84 left, and the next can take $1.04."
+    )
+
+
+def test_a_budget_that_stops_says_what_is_reserved(cache: CallCache):
+    model = FakeChat(lambda _request: ChatReply("1", tokens=Tokens(17, 0, 10)), latency=0.01)
+
+    async def call() -> Client:
+        client = Client(cache, budget=Budget(max_tokens=100))
+        await client.chat(model, asking("0000"), UsageLog())
+        calls = (client.chat(model, asking(f"{i:04d}"), UsageLog()) for i in range(1, 6))
+        await asyncio.gather(*calls, return_exceptions=True)
+        return client
+
+    assert asyncio.run(call()).budget.stopped == (
+        "The budget of 100 tokens does not allow another call: 27 tokens spent, 54 tokens reserved for calls in "
+        "progress, 19 tokens left, and the next can take 27 tokens."
+    )
+
+
+def test_a_disk_without_room_stops_before_the_next_call(cache: CallCache, monkeypatch: pytest.MonkeyPatch):
+    model = FakeChat(latency=0.001)
+    rooms = iter([10 << 20, 10 << 20, 10 << 20, 1 << 20])
+    monkeypatch.setattr("shutil.disk_usage", lambda _path: SimpleNamespace(free=next(rooms)))
+
+    async def call() -> list[object]:
+        client = Client(cache, concurrency=3)
+        calls = (client.chat(model, asking(str(i)), UsageLog()) for i in range(6))
+        return list(await asyncio.gather(*calls, return_exceptions=True))
+
+    outcomes = asyncio.run(call())
+    assert sum(isinstance(one, ChatReply) for one in outcomes) == len(model.requests) == 3  # none sent is lost
+    (first, *_) = (one for one in outcomes if isinstance(one, Exception))
+    assert "has 1 MiB free" in str(first)
+
+
+def test_an_endpoint_that_was_never_reached_is_given_up_after_four_attempts(cache: CallCache):
+    failure = ServerFault("the connection to h failed: Connection refused")
+    failure.unreached = True
+    model = FakeChat(lambda _request: failure)
+
+    async def call() -> Client:
+        client = Client(cache)
+        client.stops_when_refused = True
+        for i in range(10):
+            with suppress(ModelError, Stopped):
+                await client.chat(model, asking(str(i)), UsageLog())
+        return client
+
+    client = asyncio.run(call())
+    assert len(model.requests) == 4
+    assert client.refused == client.closed()[0] == "the connection to h failed: Connection refused"
 
 
 def test_no_more_calls_at_once_than_allowed(cache: CallCache):

@@ -219,6 +219,17 @@ def test_a_file_that_is_too_large_is_not_read(tmp_path: Path, monkeypatch):
     assert list(Documents(tmp_path)) == [Unread("large.txt", "has 0 MiB, more than the 0 that are read; split it")]
 
 
+def test_a_pdf_of_too_many_pages_or_too_much_text_is_not_read(tmp_path: Path, monkeypatch):
+    (tmp_path / "a.pdf").write_bytes(pdf(["One.", "Two.", "Three."]))
+    monkeypatch.setattr(documents, "MOST_PAGES", 2)
+    assert read(tmp_path) == {"a.pdf": "! has 3 pages, more than the 2 that are read; split it"}
+    monkeypatch.setattr(documents, "MOST_PAGES", 3)
+    assert read(tmp_path) == {"a.pdf": "One.\n\nTwo.\n\nThree."}
+    monkeypatch.setattr(documents, "LARGEST", len((tmp_path / "a.pdf").read_bytes()))
+    monkeypatch.setattr(pypdf.PageObject, "extract_text", lambda _page: "x" * 1_000)
+    assert read(tmp_path) == {"a.pdf": "! has more than 0 Mi characters of text; split it"}
+
+
 def test_nothing_to_read(tmp_path: Path):
     with pytest.raises(UserError, match="has no documents; longmark reads"):
         list(Documents(tmp_path))

@@ -315,3 +315,10 @@ def test_instructions_stand_before_what_is_embedded_and_nowhere_else(tmp_path: P
     assert (loaded.embedder["query"], loaded.embedder["passage"]) == ("query: ", "passage: ")
     with pytest.raises(UserError, match="are for vectors: add --embedder"):
         made(tmp_path / "none", ["ice"], instructions=e5)
+
+
+@pytest.mark.parametrize("vector", [[0.0, 0.0, 0.0], [1e38, 1e38, 0.0], [1e-30, 0.0, 0.0]])
+def test_vectors_without_a_length_that_can_be_compared_are_refused(vector: list[float]):
+    with pytest.raises(UserError, match="1 of 2 texts a vector that cannot be compared"):
+        dense.unit_rows([[0.0, 3.0, 4.0], vector])
+    assert dense.unit_rows([[0.0, 3e15, 4e15]]).tolist() == [[0.0, pytest.approx(0.6), pytest.approx(0.8)]]

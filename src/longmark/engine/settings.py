@@ -306,10 +306,13 @@ def every_prompt(selected: Sequence[Selected] = ()) -> list[Prompt]:
 
 
 def check(settings: Settings) -> None:
-    """UserError naming every role without a model. UnknownName for a scoring that does not exist."""
+    """UserError naming every role without a model, or for what a metric's parameters need (their `ready`). UnknownName
+    for a scoring that does not exist."""
     if settings.scoring not in SCORINGS:
         raise UnknownName("scoring", settings.scoring, SCORINGS, f"It is one of {', '.join(SCORINGS)}.")
     _check_prompts(settings)
+    for params in settings.params.values():
+        getattr(params, "ready", lambda: None)()
     have = settings.backends.names()
     missing: dict[str, list[str]] = {}
     for chosen in settings.selected:

@@ -72,10 +72,8 @@ class Budget:
                     form.format, (limit, spent, out, next_, max(0, limit - spent - out))
                 )
                 reserved = f"{held} reserved for calls in progress, " if out else ""
-                needs = f", and the next call can take {more}" if next_ != 1 else ""
-                self.stopped = (
-                    f"The budget of {shown} does not allow another call: {took} spent, {reserved}{left} left{needs}."
-                )
+                why = "" if next_ == 1 else f": {took} spent, {reserved}{left} left, and the next can take {more}"
+                self.stopped = f"The budget of {shown} does not allow another call{why}."
                 raise OverBudget(self.stopped)
         self.calls += 1
         self._out += 1

@@ -51,6 +51,10 @@ class Params:
         if not 0 <= self.baseline < 1:
             raise ValueError(f"baseline is a number from 0 to below 1, not {self.baseline}")
 
+    def ready(self) -> None:
+        """Loads the encoder, before anything is paid for. UserError where it, or the layer, is not there."""
+        vectors(self.encoder, "a", self.layer, self.long_texts)
+
 
 def match(answer: Vectors, reference: Vectors) -> Shared:
     """Greedy matching of two texts' tokens: the two means of greatest cosines."""
