@@ -17,7 +17,8 @@ Deviations: none with `read=first`; a first token of several characters (`bc`) i
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+import unicodedata
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -27,8 +28,6 @@ from longmark.models.handles import Models
 from longmark.records import Example
 
 _MARKS = " \t\r\n*_`\"'“”‘’().:,;[]"
-_BEGINS = re.compile(r"[\s*_`\"'“‘(\[]*([A-Za-z])(?:[).:\]]|\Z|\s*\n)")
-_LAST = re.compile(r"(?:answer|option|choice)\W*(?:is\W*)?\b([A-Za-z])\b[).\]*_`\s]*\Z", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -54,12 +53,155 @@ def option_named(answer: str, options: Mapping[str, str], read: str = "option") 
     by_text = [letter for letter, text in options.items() if _folded(text) == stripped]
     if stripped in options or len(by_text) == 1:
         return stripped if stripped in options else by_text[0]
-    named = {match[1].casefold() for match in (_BEGINS.match(answer), _LAST.search(answer)) if match}
-    return named.pop() if len(named) == 1 and named <= options.keys() else None
+    return _read(answer, options)
 
 
 def _folded(text: str) -> str:
     return " ".join(text.casefold().split()).strip(_MARKS)
+
+
+def _plain(text: str) -> str:
+    """A text without markup, in compatible forms."""
+    return re.sub(r"[*_`\"“”„»«‘$]", "", unicodedata.normalize("NFKC", text).replace("’", "'"))
+
+
+# How replies name options ------------------------------------------------------------------------------------------
+#
+# Each mention of an option becomes one private character: a letter with a mark beside it, or a text, is `_firm`; a bare
+# letter is `_loose` (it can be an article or a unit) and counts only where the reply says that it is the answer, or
+# where it stands alone. The patterns below then read sentences of such characters.
+
+_FIRM, _LOOSE, _TORN = 0xE000, 0xE100, "\uf000"  # + the option's place; a letter with the text of another option
+_X = "[\ue000-\ue0ff\ue100-\ue1ff]"
+_LATIN = "A-Za-z\u00c0-\u024f0-9"
+_OPEN, _CLOSE = r"[(\[{【]", r"[)\]}】]"
+_AFTER = (  # words that can follow a bare letter; before any other word it is an article or an initial
+    "is|are|ist|sind|would|wäre|because|since|as|and|or|und|oder|weil|denn|da|but|aber|sondern|instead|trifft|stimmt|entscheiden"
+)
+_LINK = (  # between "answer" and what it is
+    r"(?:[\s:=\-–—】]|\b(?:is|are|was|be|would|should|must|ist|sind|lautet|wäre|also|daher|somit|therefore|thus|most"
+    r"|likely|probably|clearly|option|choice|letter|answer|antwort(?:möglichkeit)?|buchstabe|mich|für|with|the|die)\b"
+    r"|的?(?:是|为|应该是|应为|应该|选项|答案))*"
+)
+_ANSWER = re.compile(  # what is said to be the answer
+    rf"(?:(?:answer|solution|antwort|lösung|correct|right|richtig\w*|korrekt\w*|zutreffend\w*|choose|chose|select"
+    rf"|pick|go|going|wähle|nehme|entscheide)\b|答案|正确的?|选择?){_LINK}({_X})"
+    rf"|(?:\b(?:so|thus|hence|therefore|somit|daher|deshalb)\b|所以|因此)[,，]?{_LINK}({_X})(?=\s*(?:[.。!]|\Z))",
+    re.IGNORECASE,
+)
+_CHOSEN = re.compile(rf"für\s+({_X})\s+entscheiden|wird\s+({_X})\s+gewählt", re.IGNORECASE)
+_IS_RIGHT = re.compile(
+    rf"({_X}),?\s*(?:选项|项)?(?:是|\b(?:is|are|would be|must be|seems|ist|wäre)\b)?"
+    r"\s*(?:the|die|das|der)?\s*(?:most|best)?\s*"
+    r"(?:\b(?:correct|right|best|richtig|richtige|korrekt|korrekte|zutreffend)\b|trifft zu|stimmt|正确|对)",
+    re.IGNORECASE,
+)
+_IS_WRONG = re.compile(
+    rf"({_X})\s*(?:选项|项)?\s*(?:(?:is|are|ist|sind)\s*(?:not|n't|nicht|incorrect|wrong|false|falsch|kein\w*)|isn't"
+    r"|是?(?:错误|错的|不正确|不对))",
+    re.IGNORECASE,
+)
+_NOT = re.compile(
+    rf"(?:\b(?:not|n't|nicht|neither|nor|weder|noch|never|except|kein\w*|cannot be|wrong|incorrect|falsch\w*)|n't be"
+    rf"|不是|并非|而非|不选|错误的?)\s*"
+    rf"(?:option|choice|answer|antwort|选项|答案)?(?:[\s:]|\b(?:is|ist|are|sind)\b|是)*({_X})",
+    re.IGNORECASE,
+)
+_WEAK = re.compile(
+    rf"(?:\b(?:it is|it's|it would be|this is|es ist|das ist|option|choice|antwortmöglichkeit|buchstabe|auswahl|letter)"
+    rf"\b|选项|是)[\s:]*({_X})",
+    re.IGNORECASE,
+)
+_JOINED = re.compile(
+    rf"{_X}(?:\s*(?:[,、/&;]|\b(?:or|and|und|oder|as well as|als auch|sowie)\b|或者?|和|与|以及|及)+\s*{_X})+",
+    re.IGNORECASE,
+)
+_UNSURE = re.compile(
+    r"\b(?:not|cannot|never|neither|none|nor|unsure|whether|if|but|however|nicht|kein\w*|weder|ob|aber|jedoch|sondern)\b"
+    r"|n't\b|[不没未无但非]",
+    re.IGNORECASE,
+)
+_FIRMLY = "[\ue000-\ue0ff]"
+_CLAUSE = re.compile(r"[.!?,;。！？，；\n]+")
+_SENTENCE = re.compile(r"(?<=[.!?])\s+|[。！？]\s*|\n+")
+
+
+def _read(answer: str, options: Mapping[str, str]) -> str | None:
+    """The option that a reply in words names; None for none, for several, or for a letter with another one's text."""
+    text = _mentions(answer, options)
+    if _TORN in text:
+        return None
+    text = _NOT.sub("", _IS_WRONG.sub("", text))
+    joined = [m for m in _JOINED.finditer(text) if len({_place(x) for x in re.findall(_X, m[0])}) > 1]
+    starts, ends = {m.start() for m in joined}, {m.end() for m in joined}
+    told = [m for pattern in (_ANSWER, _CHOSEN, _IS_RIGHT) for m in pattern.finditer(text)]
+    said = {_place(m[m.lastindex or 0]) for m in told}
+    alone = _alone(text, starts)
+    several = any(m.start(m.lastindex or 0) in starts or m.end(m.lastindex or 0) in ends for m in told)
+    if several or len(said | alone) > 1:
+        return None
+    if not (said or alone):
+        for m in joined:
+            text = text.replace(m[0], " ")
+        clauses = [one for one in _CLAUSE.split(text) if not _UNSURE.search(one)]
+        said = {_place(m[1]) for one in clauses for m in _WEAK.finditer(one)}
+        if not said and not joined and len([one for one in _SENTENCE.split(text) if one.strip()]) == 1:
+            said = {_place(x) for x in re.findall(_FIRMLY, text)} if not _UNSURE.search(text) else set()
+    found = said | alone
+    return list(options)[found.pop()] if len(found) == 1 else None
+
+
+def _alone(text: str, joined: Set[int]) -> set[int]:
+    """The options that begin the reply or stand on its last line by themselves; not those of a list of options."""
+    starts = re.finditer(rf"^[\W_]*?({_X})", text, re.MULTILINE)
+    first = re.match(
+        rf"[^\w\ue000-\uf000]*({_X})(?=\s*(?:[.:,\-–—!?。，、？]|\n|\Z|{_CLOSE}|\b(?:because|since|weil|denn|da)\b))",
+        text,
+    )
+    last = re.search(rf"(?:\A|\n)[^\w\n\ue000-\uf000]*({_X})[^\w\n\ue000-\uf000]*\Z", text)
+    if len({_place(m[1]) for m in starts}) > 1 and not last:
+        return set()
+    return {_place(m[1]) for m in (last, first if not last else None) if m and m.start(1) not in joined}
+
+
+def _place(mention: str) -> int:
+    return ord(mention) - (_LOOSE if ord(mention) >= _LOOSE else _FIRM)
+
+
+def _mentions(answer: str, options: Mapping[str, str]) -> str:
+    """A reply without markup, in which each mention of an option is one character."""
+    text = re.sub(r"<(\w+)>", r"\1: ", unicodedata.normalize("NFKC", answer).replace("’", "'"))
+    text = re.sub(r"[*_`\"“”„»«‘]|\\[a-z]+|</\w+>|(?<!\w)'|'(?!\w)|\$", "", text)
+    keys = {key.casefold(): place for place, key in enumerate(options)}
+    worded = {_folded(_plain(of)): place for place, of in enumerate(options.values()) if _folded(_plain(of))}
+    by_length = sorted(worded, key=len, reverse=True)
+    words = "|".join(r"\s+".join(map(re.escape, one.split())) for one in by_length) or r"(?!)"
+    letters = "|".join(sorted(map(re.escape, keys), key=len, reverse=True)) or r"(?!)"
+    pattern = re.compile(
+        rf"(?<![{_LATIN}'°])(?:(?P<open>{_OPEN}\s*)?(?P<letter>{letters})(?![{_LATIN}'])"
+        rf"(?:(?P<close>\s*{_CLOSE})|(?=\s*[.:]))?(?:\s*[.:,\-–—、]?\s*{_OPEN}?(?P<its>{words})(?!\w){_CLOSE}?)?"
+        rf"|(?P<text>{words})(?!\w)(?:\s*{_OPEN}\s*(?P<after>{letters})\s*{_CLOSE})?)",
+        re.IGNORECASE,
+    )
+
+    def one(found: re.Match[str]) -> str:
+        if found["text"]:
+            place = worded[_folded(found["text"])]
+            torn = found["after"] and keys[found["after"].casefold()] != place
+            return _TORN if torn else chr(_FIRM + place)
+        place = keys[found["letter"].casefold()]
+        if found["its"]:
+            return chr(_FIRM + place) if worded[_folded(found["its"])] == place else _TORN
+        if found["close"]:
+            return chr(_FIRM + place)
+        if re.match(rf"[ \t]+(?!(?:{_AFTER})\b)[{_LATIN}]", text[found.end() :]):
+            return found[0]
+        return chr(_LOOSE + place) + found[0][len(found["open"] or "") + len(found["letter"]) :]
+
+    return pattern.sub(one, text)
+
+
+# Declaration
 
 
 async def score(example: Example, _models: Models, params: Params) -> Score:
