@@ -76,6 +76,7 @@ class Metric:
     pairs             it scores a Pair: 1 if answer a is better, 0 for a tie, -1 if b is better
     by_domain         its scores depend on the domain of the questions
     applies           (part of the name, kind of variant) -> whether that kind of variant gets a row for that score
+    version           raised by 1 when the same inputs get another score; in the signature of its rows from 2 on
     name, doc, source, origin of a metric from outside the package: its name (None: that of its first prompt),
                       documentation, a hash of what computes it, which is in the signature of its rows, and where it is
                       from (`file`, `module` or the content of a `rubric`)
@@ -99,6 +100,7 @@ class Metric:
     pairs: bool = False
     by_domain: bool = False
     applies: Callable[[str, str | None], bool] = lambda _part, _kind: True
+    version: int = 1
     name: str | None = None
     doc: str = ""
     source: str = ""

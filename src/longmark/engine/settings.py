@@ -208,9 +208,10 @@ class Settings:
         }
 
     def params_of(self, chosen: Selected) -> dict[str, Any]:
-        """A metric's parameters, and the hash of its source if it is from outside the package."""
-        source = {"source": chosen.metric.source} if chosen.metric.source else {}
-        return dataclasses.asdict(self.params[chosen.name]) | source
+        """A metric's parameters, its version from 2 on, and the hash of its source if it is from outside the package."""
+        made: dict[str, Any] = {"version": chosen.metric.version} if chosen.metric.version > 1 else {}
+        made |= {"source": chosen.metric.source} if chosen.metric.source else {}
+        return dataclasses.asdict(self.params[chosen.name]) | made
 
     def models_used(self) -> dict[str, list[str]]:
         """role -> model names, for the roles that a selected metric calls."""

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import math
+import time
 from pathlib import Path
 
 import pytest
+import yaml
 from scipy.stats import spearmanr
 
 from longmark.metrics.climaqa.factual_accuracy import smoothed
@@ -20,17 +22,50 @@ from longmark.testing import score_sync
 OPTIONS = {"a": "Dry air", "b": "Water vapour", "c": "A large volcano", "d": "Sea salt"}
 
 
+REPLIES = yaml.safe_load(Path(__file__).with_name("mcq_replies.yaml").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("kind", REPLIES["replies"])
+def test_a_reply_names_the_option_that_a_reader_takes_it_for(kind):
+    """204 replies as models write them, right, wrong and ambiguous, written before the parser."""
+    named = {reply: option_named(reply, REPLIES["options"][kind]) for reply, _ in REPLIES["replies"][kind]}
+    assert named == dict(REPLIES["replies"][kind])
+
+
 @pytest.mark.parametrize(
-    ("answer", "named"),
+    "reply",
     [
-        *(("b", "b"), ("B)", "b"), ("(b).", "b"), ("**b**", "b"), ("b) Water vapour", "b"), ("b. Water vapour", "b")),
-        *(("water vapour.", "b"), ("It rises, so\nAnswer: b", "b"), ("The answer is (B).", "b"), ("b\nbecause", "b")),
-        *(("A large volcano", "c"), ("e", None), ("", None), ("a) Dry air\nAnswer: b", None), ("Water", None)),
-        *(("A storm brings rain", None), ("neither", None)),
+        *("The wind is not the answer.", "b is incorrect.", "It cannot be the wind.", "incorrect answer: b", "Not a"),
+        *(
+            "I am not sure whether it is the wind.",
+            "The wrong answer is b",
+            "a) is wrong",
+            "Options a and b are wrong.",
+        ),
+        *("The wind blows over the sea, but currents are driven by density.", "The answer is a bit unclear.", "25 °C"),
+        *(
+            "Vitamin C",
+            "Plan B.",
+            "Answer: a, b",
+            "b; c",
+            "I would rule out a) and b), so c or d",
+            "The moon, the wind",
+        ),
+        *("The moon is right. Actually the wind is right.", "The answer is b\n\nWait, the answer is c", "Answer: e"),
+        *("Which option is correct? a) The moon b) The wind", "a) The moon\nAnswer: b", "A storm brings rain", ""),
     ],
 )
-def test_the_option_that_an_answer_names(answer, named):
-    assert option_named(answer, OPTIONS) == named
+def test_a_reply_that_rejects_options_or_names_several_names_none(reply):
+    assert option_named(reply, REPLIES["options"]["en"]) is None
+
+
+@pytest.mark.parametrize(
+    "part", ["answer is ", "答案是", "a, b, ", "(", "B) ", "B is ", "b\n", " ", "The moon ", "\\a"]
+)
+def test_a_long_reply_is_read_in_a_moment(part):
+    began = time.process_time()
+    option_named(part * 200_000, REPLIES["options"]["en"])
+    assert time.process_time() - began < 5
 
 
 def test_the_paper_reads_the_first_character():
@@ -69,7 +104,10 @@ def test_the_phrase_around_the_first_blank():
     assert phrase(statement, 4) == "two three four five <blank>, seven eight nine ten"
     assert phrase(statement, 5) == "one two three four five <blank>, seven eight nine ten <blank>"
     assert phrase("____ begins it", 1) == "<blank> begins"
-    assert phrase("no blank", 4) is None
+    assert [phrase(f"a {blank} b", 1) for blank in ("⟨mask⟩", "〈 Mask 〉", "__", "_____", "[MASK]", "{blank}")] == [
+        "a <blank> b"
+    ] * 6
+    assert phrase("no blank, but an __init__", 4) is None
     assert filled("a <blank>, b", " SO-2! ") == "a SO-2!, b"
     assert filled("a <blank>, b", "SO-2!", "as_published") == "a so2, b"
     assert filled("a <blank>", "-1,5 %", "as_published") == "a 15 %"

@@ -4,9 +4,11 @@
 The key is the reference: the letter of an option or its text. The options are the example's `options`: letter -> text,
 or a list, whose letters are a, b, c, …
 
-An answer names an option by its letter alone (`b`, `B)`, `(b).`), by a letter that begins it (`b) Water vapour`), by a
-last line such as `Answer: b`, or by the option's text; case, spaces and marks around it are ignored. An answer that
-names none, or two, counts as wrong, as in the paper, and the evidence says so. Unscored: the reference is not one
+An answer names an option by its letter (`b`, `(B)`), by its text, or by both (`b) Water vapour`): alone, at its
+beginning, on its last line, or in a sentence that says so (English, German and Chinese: "The correct answer is b",
+"Richtig ist b", "故选B"). Case, spaces and markup are ignored, and so are options that the answer rejects. An answer that
+names none or several, or a letter with another option's text, counts as wrong, as in the paper, and the evidence says
+so. Unscored: the reference is not one
 of the options (`undefined`); there are no options (`missing_input`).
 
 Parameters: read: `option` as above; `first` reads the first character that is not a space or a mark, which is the
@@ -71,6 +73,7 @@ def _plain(text: str) -> str:
 # letter is `_loose` (it can be an article or a unit) and counts only where the reply says that it is the answer, or
 # where it stands alone. The patterns below then read sentences of such characters.
 
+_END = 4_000  # characters at each end of a reply that are read
 _FIRM, _LOOSE, _TORN = 0xE000, 0xE100, "\uf000"  # + the option's place; a letter with the text of another option
 _X = "[\ue000-\ue0ff\ue100-\ue1ff]"
 _LATIN = "A-Za-z\u00c0-\u024f0-9"
@@ -81,7 +84,7 @@ _AFTER = (  # words that can follow a bare letter; before any other word it is a
 _LINK = (  # between "answer" and what it is
     r"(?:[\s:=\-–—】]|\b(?:is|are|was|be|would|should|must|ist|sind|lautet|wäre|also|daher|somit|therefore|thus|most"
     r"|likely|probably|clearly|option|choice|letter|answer|antwort(?:möglichkeit)?|buchstabe|mich|für|with|the|die)\b"
-    r"|的?(?:是|为|应该是|应为|应该|选项|答案))*"
+    r"|的?(?:是|为|应该是|应为|应该|选项|答案)){0,12}"
 )
 _ANSWER = re.compile(  # what is said to be the answer
     rf"(?:(?:answer|solution|antwort|lösung|correct|right|richtig\w*|korrekt\w*|zutreffend\w*|choose|chose|select"
@@ -89,7 +92,9 @@ _ANSWER = re.compile(  # what is said to be the answer
     rf"|(?:\b(?:so|thus|hence|therefore|somit|daher|deshalb)\b|所以|因此)[,，]?{_LINK}({_X})(?=\s*(?:[.。!]|\Z))",
     re.IGNORECASE,
 )
-_CHOSEN = re.compile(rf"für\s+({_X})\s+entscheiden|wird\s+({_X})\s+gewählt", re.IGNORECASE)
+_CHOSEN = re.compile(
+    rf"(?:sondern|but rather|而是)\s*({_X})|für\s+({_X})\s+entscheiden|wird\s+({_X})\s+gewählt", re.IGNORECASE
+)
 _IS_RIGHT = re.compile(
     rf"({_X}),?\s*(?:选项|项)?(?:是|\b(?:is|are|would be|must be|seems|ist|wäre)\b)?"
     r"\s*(?:the|die|das|der)?\s*(?:most|best)?\s*"
@@ -152,16 +157,15 @@ def _read(answer: str, options: Mapping[str, str]) -> str | None:
 
 
 def _alone(text: str, joined: Set[int]) -> set[int]:
-    """The options that begin the reply or stand on its last line by themselves; not those of a list of options."""
-    starts = re.finditer(rf"^[\W_]*?({_X})", text, re.MULTILINE)
-    first = re.match(
-        rf"[^\w\ue000-\uf000]*({_X})(?=\s*(?:[.:,\-–—!?。，、？]|\n|\Z|{_CLOSE}|\b(?:because|since|weil|denn|da)\b))",
-        text,
-    )
-    last = re.search(rf"(?:\A|\n)[^\w\n\ue000-\uf000]*({_X})[^\w\n\ue000-\uf000]*\Z", text)
-    if len({_place(m[1]) for m in starts}) > 1 and not last:
-        return set()
-    return {_place(m[1]) for m in (last, first if not last else None) if m and m.start(1) not in joined}
+    """The option that stands by itself at the beginning of the reply or on its last line; after a list of options, only
+    one apart from it."""
+    listed = len({_place(m[1]) for m in re.finditer(rf"^[\W_]*?({_X})", text, re.MULTILINE)}) > 1
+    before = r"\n\s*\n" if listed else r"\A|\n"
+    found = re.search(rf"(?:{before})[^\w\n\ue000-\uf000]*({_X})[^\w\n\ue000-\uf000]*\Z", text)
+    if not found and not listed:
+        ends = rf"[.:,\-–—!?。，、？]|\n|\Z|{_CLOSE}|\b(?:because|since|weil|denn|da)\b"
+        found = re.match(rf"[^\w\ue000-\uf000]*({_X})(?=\s*(?:{ends}))", text)
+    return {_place(found[1])} if found and found.start(1) not in joined else set()
 
 
 def _place(mention: str) -> int:
@@ -169,18 +173,21 @@ def _place(mention: str) -> int:
 
 
 def _mentions(answer: str, options: Mapping[str, str]) -> str:
-    """A reply without markup, in which each mention of an option is one character."""
+    """A reply without markup, in which each mention of an option is one character. Of a long one its two ends."""
+    if len(answer) > 2 * _END:
+        answer = f"{answer[:_END]}\n\n{answer[-_END:]}"
     text = re.sub(r"<(\w+)>", r"\1: ", unicodedata.normalize("NFKC", answer).replace("’", "'"))
     text = re.sub(r"[*_`\"“”„»«‘]|\\[a-z]+|</\w+>|(?<!\w)'|'(?!\w)|\$", "", text)
+    text = re.sub(r"\s*\n\s*\n\s*", "\n\n", re.sub(r"[^\S\n]+", " ", text))
     keys = {key.casefold(): place for place, key in enumerate(options)}
     worded = {_folded(_plain(of)): place for place, of in enumerate(options.values()) if _folded(_plain(of))}
     by_length = sorted(worded, key=len, reverse=True)
     words = "|".join(r"\s+".join(map(re.escape, one.split())) for one in by_length) or r"(?!)"
     letters = "|".join(sorted(map(re.escape, keys), key=len, reverse=True)) or r"(?!)"
     pattern = re.compile(
-        rf"(?<![{_LATIN}'°])(?:(?P<open>{_OPEN}\s*)?(?P<letter>{letters})(?![{_LATIN}'])"
-        rf"(?:(?P<close>\s*{_CLOSE})|(?=\s*[.:]))?(?:\s*[.:,\-–—、]?\s*{_OPEN}?(?P<its>{words})(?!\w){_CLOSE}?)?"
-        rf"|(?P<text>{words})(?!\w)(?:\s*{_OPEN}\s*(?P<after>{letters})\s*{_CLOSE})?)",
+        rf"(?<![{_LATIN}'°])(?:(?P<text>{words})(?!\w)(?:\s*{_OPEN}\s*(?P<after>{letters})\s*{_CLOSE})?"
+        rf"|(?P<open>{_OPEN}\s*)?(?P<letter>{letters})(?![{_LATIN}'])"
+        rf"(?:(?P<close>\s*{_CLOSE})|(?=\s*[.:]))?(?:\s*[.:,\-–—、]?\s*{_OPEN}?(?P<its>{words})(?!\w){_CLOSE}?)?)",
         re.IGNORECASE,
     )
 
@@ -201,7 +208,7 @@ def _mentions(answer: str, options: Mapping[str, str]) -> str:
     return pattern.sub(one, text)
 
 
-# Declaration
+# Score -------------------------------------------------------------------------------------------------------------
 
 
 async def score(example: Example, _models: Models, params: Params) -> Score:
@@ -217,4 +224,4 @@ async def score(example: Example, _models: Models, params: Params) -> Score:
     return Score(float(named in keys), evidence)
 
 
-METRIC = Metric(score, needs=("answer", "references", "options"), bounds=(0, 1), params=Params)
+METRIC = Metric(score, needs=("answer", "references", "options"), bounds=(0, 1), params=Params, version=2)

@@ -7,7 +7,8 @@ reference in the blank, e2 with the answer.
 
 Range [-3, 1], higher is better: 1 for the same term, 0 for a cosine of .5. With several references the highest score
 counts. Cost: one call to the embedder, none if the terms are equal, and one more with `windows`.
-A blank is `<blank>`, `<MASK>`, `[MASK]`, or three or more underscores. Unscored (`undefined`): a question without one.
+A blank is `<blank>`, `<MASK>`, `[MASK]`, `⟨mask⟩` (in any case and kind of bracket), three or more underscores, or two
+that no letter touches. Unscored (`undefined`): a question without one.
 An empty answer leaves the blank empty, which the phrase shows.
 
 Parameters: window: words on each side, 4 in the paper. windows: the evidence also has the cosine with each window from
@@ -31,7 +32,10 @@ from longmark.models.handles import Models
 from longmark.records import Example
 
 WINDOWS = range(11)
-BLANK = re.compile(r"<\s*(?:blank|mask)\s*>|\[(?:blank|mask)\]|_{3,}", re.IGNORECASE)
+BLANK = re.compile(
+    r"[<⟨〈＜《‹]\s*(?:blank|mask)\s*[>⟩〉＞》›]|[\[{［【]\s*(?:blank|mask)\s*[\]}］】]|_{3,}|(?<![\w_])__(?![\w_])",
+    re.IGNORECASE,
+)
 _NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[-+]?[0-9]+)?", re.IGNORECASE)
 
 
@@ -102,5 +106,6 @@ METRIC = Metric(
     bounds=(-3, 1),
     models=("embedder",),
     params=Params,
+    version=2,
     calls=lambda example, params, _judges: int((example.answer or "") not in example.references) + params.windows,
 )
