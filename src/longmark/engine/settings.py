@@ -208,7 +208,7 @@ class Settings:
         }
 
     def params_of(self, chosen: Selected) -> dict[str, Any]:
-        """A metric's parameters, its version from 2 on, and the hash of its source if it is from outside the package."""
+        """A metric's parameters, its version from 2 on, and the hash of its source if it is from outside."""
         made: dict[str, Any] = {"version": chosen.metric.version} if chosen.metric.version > 1 else {}
         made |= {"source": chosen.metric.source} if chosen.metric.source else {}
         return dataclasses.asdict(self.params[chosen.name]) | made

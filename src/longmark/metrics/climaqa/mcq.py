@@ -5,11 +5,10 @@ The key is the reference: the letter of an option or its text. The options are t
 or a list, whose letters are a, b, c, …
 
 An answer names an option by its letter (`b`, `(B)`), by its text, or by both (`b) Water vapour`): alone, at its
-beginning, on its last line, or in a sentence that says so (English, German and Chinese: "The correct answer is b",
-"Richtig ist b", "故选B"). Case, spaces and markup are ignored, and so are options that the answer rejects. An answer that
-names none or several, or a letter with another option's text, counts as wrong, as in the paper, and the evidence says
-so. Unscored: the reference is not one
-of the options (`undefined`); there are no options (`missing_input`).
+beginning, on its last line, or in a sentence that says so in English, German or Chinese ("The correct answer is b",
+"Richtig ist b", "故选B"). Case, spaces and markup are ignored, and so are options that the answer rejects. An answer
+that names none or several, or a letter with another option's text, counts as wrong, as in the paper, and the evidence
+says so. Unscored: the reference is not one of the options (`undefined`); there are no options (`missing_input`).
 
 Parameters: read: `option` as above; `first` reads the first character that is not a space or a mark, which is the
 paper's first token.

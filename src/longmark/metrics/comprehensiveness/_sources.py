@@ -20,6 +20,9 @@ from longmark.text.refusal import is_refusal
 Empty = Literal["undefined", "zero"]
 """The score of a graph without statements of the passages: none, or 0 as in the authors' code."""
 
+Refusal = Literal["zero", "undefined"]
+"""What a refusal gets: it covers nothing, as by the formula, or no score."""
+
 _MOST_TOKENS = 2048  # of a summary
 
 SUMMARY = Prompt(
@@ -129,8 +132,12 @@ def _as_evidence(graph: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def refuse_refusal(example: Example) -> None:
-    """NoScore (`undefined`) for an answer that only says that the texts have nothing relevant (listing 21): whether
-    that is right is no question of coverage."""
-    if is_refusal(example.answer or ""):
-        raise NoScore("undefined", "The answer only says that it has no relevant information.")
+def without_refusal(example: Example, refusal: Refusal) -> tuple[Example, dict[str, Any]]:
+    """An example whose answer is empty if it only says that the texts have nothing relevant (listing 21), and what the
+    evidence says of that. NoScore (`undefined`) for such an answer if `refusal` is `undefined`."""
+    if not is_refusal(example.answer or ""):
+        return example, {}
+    if refusal == "undefined":
+        raise NoScore("undefined", "The answer is a refusal: it only says that it has no relevant information.")
+    silent = example.model_copy(update={"answer": "", "claims": None if example.claims is None else ()})
+    return silent, {"refusal": "the answer only says that it has no relevant information: it covers nothing"}

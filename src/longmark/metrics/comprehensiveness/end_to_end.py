@@ -7,14 +7,15 @@ question in two lists: the statements that the answer contains, and those that i
 numbers of its passages. Statements that differ only in case and spacing count once. A statement in both lists is
 covered.
 
-Range [0, 1], higher is better. Unscored: the lists cannot be read (`unparsable`); both lists are empty, or the answer
-only says that it found nothing relevant (`undefined`). An empty answer covers nothing.
+Range [0, 1], higher is better. Unscored: the lists cannot be read (`unparsable`); both lists are empty (`undefined`).
+An empty answer covers nothing, whatever the judge lists, nor does a refusal: an answer that only says that it found
+nothing relevant (the evidence says so).
 Cost: 1 call.
 
 Parameters: summarize: shorten the passages first to what concerns the question, in one call each (listing 1; on in the
 paper's experiments). empty, unparsable: `zero` gives two empty lists, or unreadable lists, the score 0, as the authors
 do (for one of their models 137 of 1,200 replies are unreadable: its match rate is .756 with these zeros, and .824
-without these answers).
+without these answers). refusal: `undefined` leaves refusals unscored.
 Deviations: the prompt is ours. The lists are JSON; in the paper they are two lists under headings. The basis is the
 list of uncovered statements, because the judge gives no relations among them."""
 
@@ -31,12 +32,13 @@ from longmark.metric import Metric, Score
 from longmark.metrics.comprehensiveness._sources import (
     SUMMARY,
     Empty,
+    Refusal,
     Source,
     first_judge,
-    refuse_refusal,
     result,
     sources_of,
     summarized,
+    without_refusal,
 )
 from longmark.models.handles import Models
 from longmark.prompts import Prompt
@@ -68,6 +70,7 @@ Reply with a JSON object and nothing else: {"reasoning": "...", "covered": [{"st
 class Params:
     summarize: bool = False
     empty: Empty = "undefined"
+    refusal: Refusal = "zero"
     unparsable: Literal["unparsable", "zero"] = "unparsable"
 
 
@@ -88,12 +91,12 @@ class _Lists(_Form):
 
 async def score(example: Example, models: Models, params: Params) -> Score:
     """Covered statements / statements."""
-    refuse_refusal(example)
+    example, refused = without_refusal(example, params.refusal)
     question, sources = example.question or "", sources_of(example)
     if params.summarize:
         sources = await summarized(models, question, sources)
     if not sources:
-        return result(StatementGraph(()), params.empty)
+        return result(StatementGraph(()), params.empty, refused)
     inputs = {
         "context": numbered(source.text for source in sources),
         "answer": (example.answer or "").strip() or "(no answer)",
@@ -106,7 +109,7 @@ async def score(example: Example, models: Models, params: Params) -> Score:
             return Score(0.0, {**unscored.evidence, "rule": "the lists cannot be read: scored 0 by unparsable=zero"})
         raise
     lists = verdict.value
-    more = {"judge": verdict.model, "reasoning": lists.reasoning}
+    more = {**refused, "judge": verdict.model, "reasoning": lists.reasoning}
     return result(graph_of(lists.covered, lists.uncovered, sources, example.answer or ""), params.empty, more)
 
 
@@ -114,7 +117,7 @@ def graph_of(covered: list[_Listed], uncovered: list[_Listed], sources: list[Sou
     """The lists as a graph: the answer is one node, and it entails the covered statements."""
     texts: dict[str, set[int]] = {}
     first = {**each_once(one.statement for one in covered)}
-    among_covered = set(first)
+    among_covered = set(first) if answer.strip() else set()
     first |= {key: text for key, text in each_once(one.statement for one in uncovered).items() if key not in first}
     for one in (*covered, *uncovered):
         for key in each_once([one.statement]):
@@ -151,5 +154,6 @@ METRIC = Metric(
     models=("judge",),
     prompts=(COVERAGE, SUMMARY),
     params=Params,
+    version=2,
     calls=_calls,
 )

@@ -12,7 +12,8 @@
 
 Range [0, 1], higher is better. Evidence: the graph, the covered and uncovered components, and the basis, which is the
 shortest list of uncovered statements that entails all others. Unscored (`undefined`): no statement of the passages is
-relevant, or the answer only says that it found nothing relevant. An empty answer covers nothing.
+relevant. An empty answer covers nothing, nor does a refusal: an answer that only says that it found nothing relevant
+(the evidence says so).
 Cost: 2 calls for each 4,000 bytes of the answer and of each passage, 1 for the relevance of each 25 statements, and at
 most 1 for each premise with each 25 hypotheses. Claims in the example are not listed again; a graph in the example is
 scored without a call.
@@ -24,6 +25,7 @@ pairs that cannot change the score, the coverage or the basis; `all`: every pair
 in its own call, and only the more probable of its two directions counts unless both entail (the authors' code, which
 needs log-probabilities). similarity: pairs with a cosine below this count as neutral (needs `--embedder`; misses
 entailments). empty: `zero` gives a graph without statements of the passages the score 0, as the authors do.
+refusal: `undefined` leaves refusals unscored.
 Deviations: the prompts are ours. Several statements share a call, so a label may depend on the other statements.
 """
 
@@ -41,12 +43,13 @@ from longmark.metrics.comprehensiveness._asking import Asked, Inquiry, Plan, ask
 from longmark.metrics.comprehensiveness._sources import (
     SUMMARY,
     Empty,
+    Refusal,
     Source,
     carried_graph,
-    refuse_refusal,
     result,
     sources_of,
     summarized,
+    without_refusal,
 )
 from longmark.models.handles import Models
 from longmark.records import Example
@@ -71,6 +74,7 @@ class Params:
     relations: Literal["needed", "all", "strongest"] = "needed"
     similarity: float | None = None
     empty: Empty = "undefined"
+    refusal: Refusal = "zero"
 
     def __post_init__(self) -> None:
         if not 1 <= self.relevance <= 5:
@@ -90,12 +94,13 @@ async def score(example: Example, models: Models, params: Params) -> Score:
     """Covered components / components."""
     if (carried := carried_graph(example)) is not None:
         return result(carried, params.empty, {"checker": "carried"}, carried=True)
-    refuse_refusal(example)
+    example, refused = without_refusal(example, params.refusal)
     nodes = await _answer_nodes(example, models, params)
     context_side, left_out = await _context_nodes(example, models, params)
     nodes += context_side
     asked = await _relations(nodes, models, params)
     more = {
+        **refused,
         "checker": checker_of(models).name,
         "calls": {"premises": asked.inquiries, "pairs": asked.decisions, "pairs_of_the_paper": asked.pairs},
         "irrelevant": left_out,
@@ -261,6 +266,7 @@ METRIC = Metric(
     optional=("judge", "checker", "embedder"),
     prompts=(*STATEMENT_PROMPTS, RELEVANCE, RELATIONS, RELATION, SUMMARY),
     params=Params,
+    version=2,
     calls=_calls,
     checks=_checks,
     shares=answer_calls,

@@ -14,7 +14,8 @@
 
 Range [0, 1], higher is better. Evidence: the graph, the covered and uncovered components, and the basis, which is the
 shortest list of uncovered answers that implies all others. Unscored (`undefined`): no passage answers a relevant
-question, or the answer only says that it found nothing relevant. An empty answer covers nothing.
+question. An empty answer covers nothing, nor does a refusal: an answer that only says that it found nothing relevant
+(the evidence says so).
 Cost: 1 call for the questions of each 4,000 bytes, 1 for the list of each 40 questions, then for each 20 questions 1
 call for the answer and each passage (8,000 bytes), and at most 1 for each compared answer.
 The comparison of quantities needs the extra `graphs`.
@@ -23,6 +24,7 @@ Parameters: relevance, confidence: the thresholds (T_rel and T_conf, B.1.2). sum
 what concerns the question (listing 1; on in the paper's experiments). quantities: compared by `code` or by the `judge`.
 relations: `needed`: skip pairs that cannot change the score, the coverage or the basis; `all`: every pair. empty:
 `zero` gives a graph without answers of the passages the score 0, as the authors do.
+refusal: `undefined` leaves refusals unscored.
 Deviations: the prompts are ours, and the judge gives its labels without a reason. The answer is read together with the
 question, so that "in 1968" is understood. Code compares all quantities that it can read; in the paper the judge decides
 when to use code. An answer is compared with several others in one call; in the paper with one.
@@ -53,13 +55,14 @@ from longmark.metrics.comprehensiveness._questions import (
 from longmark.metrics.comprehensiveness._sources import (
     SUMMARY,
     Empty,
+    Refusal,
     Source,
     carried_graph,
     first_judge,
-    refuse_refusal,
     result,
     sources_of,
     summarized,
+    without_refusal,
 )
 from longmark.models.handles import Models
 from longmark.prompts import Prompt
@@ -104,6 +107,7 @@ class Params:
     quantities: Literal["code", "judge"] = "code"
     relations: Literal["needed", "all"] = "needed"
     empty: Empty = "undefined"
+    refusal: Refusal = "zero"
 
     def __post_init__(self) -> None:
         for name, value in (("relevance", self.relevance), ("confidence", self.confidence)):
@@ -116,7 +120,7 @@ async def score(example: Example, models: Models, params: Params) -> Score:
     carried = carried_graph(example)
     if carried is not None and any(node.question is not None for node in carried.nodes):
         return result(carried, params.empty, {"checker": "carried"}, carried=True)
-    refuse_refusal(example)
+    example, refused = without_refusal(example, params.refusal)
     question, sources = example.question or "", sources_of(example)
     if params.summarize:
         sources = await summarized(models, question, sources)
@@ -133,6 +137,7 @@ async def score(example: Example, models: Models, params: Params) -> Score:
         known |= await comparer.every_pair(nodes, known)
     asked = await _asking.ask(nodes, comparer.relate, plan, known)
     more: dict[str, Any] = {
+        **refused,
         "checker": first_judge(models).name,
         "questions": [{"question": one.text, "relevance": one.relevance.score} for one in kept],
         "irrelevant": [{"text": one.text, "relevance": one.relevance.score} for one in every if one not in kept],
@@ -261,5 +266,6 @@ METRIC = Metric(
     optional=("judge",),
     prompts=(*PROMPTS, COMPARISON, SUMMARY),
     params=Params,
+    version=2,
     calls=_calls,
 )

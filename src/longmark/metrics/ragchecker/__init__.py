@@ -6,7 +6,7 @@ it entails a claim of the reference.
 
     overall     precision                        right claims / claims
                 recall                           recalled claims of the reference / its claims
-                f1                               harmonic mean of precision and recall
+                f1                               harmonic mean of precision and recall: 2 TP / (2 TP + FP + FN)
     retriever   claim_recall                     retrieved claims of the reference / its claims
                 context_precision                relevant passages / passages
     generator   context_utilization              retrieved and recalled claims of the reference / retrieved ones
@@ -25,7 +25,8 @@ Range [0, 1]. Higher is better; for noise sensitivity and hallucination lower is
 direction. These sums are 1: precision + hallucination + both noise sensitivities, and faithfulness + hallucination +
 self_knowledge.
 Unscored (`undefined`): scores over the claims of an answer or a reference that has none, and context_utilization if no
-claim of the reference is retrieved. Unscored (`missing_input`): without a reference all scores except faithfulness, and
+claim of the reference is retrieved. f1 of an answer without claims is 0 where the reference has claims: it has no true
+positive. Unscored (`missing_input`): without a reference all scores except faithfulness, and
 without passages all except precision, recall and f1. An empty answer recalls nothing.
 Claims and labels in the example are used unchanged. A result file of RAGChecker therefore needs no call and no judge.
 Several references: the one with the highest f1 counts (of equal ones the first; evidence: `reference`).
@@ -97,7 +98,7 @@ def ragchecker_scores(checks: Checks) -> dict[str, float | NoScore]:
     found: dict[str, float | NoScore] = {}
     found["precision"] = no_reference if right is None else _share(right, no_claims)
     found["recall"] = no_reference if recalled is None else _share(recalled, no_expected)
-    found["f1"] = _f1(found["precision"], found["recall"])
+    found["f1"] = 0.0 if right == [] and recalled else _f1(found["precision"], found["recall"])
     if supported is None:
         found["faithfulness"] = no_passages
     else:
@@ -314,6 +315,7 @@ METRIC = Metric(
     optional=("judge", "checker"),
     prompts=(CLAIMS, *PROMPTS),
     params=Params,
+    version=2,
     calls=_calls,
     checks=_checks,
     shares=_shares,

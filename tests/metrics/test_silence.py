@@ -1,0 +1,133 @@
+"""What an answer that says nothing gets from each metric: as its declaration, and so as docs/metrics.md, has it."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+from longmark import metrics
+from longmark.errors import RequestRefused
+#from longmark.metric import ODD, SCORED
+from longmark.metrics.classic import _encoders, bleurt, unieval
+from longmark.models.fake import FakeChat, FakeEmbedder, FakeLanguageModel, FakeReranker
+from longmark.models.protocols import ChatRequest
+from longmark.records import Context, Example, Pair
+from longmark.testing import score_sync
+from longmark.text.refusal import NOTHING_RELEVANT
+
+FACT = "The wind drives the currents in Florida."
+CLAIMLESS = "Thank you for asking!"
+ANSWERS = {"other": FACT, "empty": " ", "refusal": NOTHING_RELEVANT, "claimless": CLAIMLESS}
+PARAMS = {"classic.bleurt": {"checkpoint": "x"}, "classic.unieval": {"checkpoint": "x"}}
+OPTIONS = {"a": "The moon", "b": "The wind"}
+
+
+def inside(asked: str, name: str) -> str:
+    found = re.search(rf"<{name} \w+>\n(.*?)\n</{name}", asked, re.DOTALL)
+    return found[1] if found else ""
+
+
+def reply(request: ChatRequest) -> str:
+    """What a sensible judge says: an answer makes the claim FACT if it has its words, else none."""
+    asked = "\n".join(message.content for message in request.messages[1:])
+    form = asked.rpartition("in this form: ")[2].partition("\n")[0]
+    stated = [FACT] if FACT in (inside(asked, "answer") or asked) else []
+    numbers = re.findall(r"^(\d+)\. ", inside(asked, "statements") or inside(asked, "others"), re.MULTILINE)
+    entailed = "entails" if FACT in inside(asked, "premise") else "neutral"
+    of = {
+        '"covered": [': {"reasoning": "", "covered": [{"statement": f, "texts": [1]} for f in stated]}
+        | {"uncovered": [{"statement": "Other.", "texts": [1]}]},
+        '{"claims": [': {"claims": stated},
+        '{"facts": [': {"facts": stated},
+        '{"revised": [': {"revised": [{"from": int(n), "text": FACT, "type": "fact"} for n in numbers]},
+        '"relevance": 4': {"questions": [{"question": "What drives them?", "relevance": 5}]},
+        '"confidence": 5': {"1": [{"answer": "the wind" if FACT in asked else "unknown", "confidence": 5}]},
+        '{"1": "neutral", "2": "entails"': dict.fromkeys(numbers, entailed),
+        '{"1": "neutral", "2": "implies"': dict.fromkeys(numbers, "equivalent"),
+        '{"1": 3, "2": 5': dict.fromkeys(numbers, 5),
+        '{"questions": [': {"questions": ["What drives them?"] * int((re.findall(r"exactly (\d+)", asked) or [1])[0])},
+        '{"points": [': {"points": [FACT]},
+        "label": _labels(form),
+        '["detail"': _details(form),
+        '"phrases"': {"phrases": []},
+        "score: 3.5": "score: 3",
+        "SUPPORTS or REFUTES": "SUPPORTS" if stated else "REFUTES",
+        "one letter": "A" if stated else "D",
+        "A, B or tie": "tie",
+    }
+    for key, given in of.items():
+        if key in asked.partition("=====")[0]:
+            return given if isinstance(given, str) else json.dumps(given)
+    return "80"
+
+
+def _labels(form: str) -> Any:
+    try:
+        shown = json.loads(form)
+        return {
+            name: dict.fromkeys(keys, "Florida") | {"label": "yes" if name == "location" else "n/a"}
+            for name, keys in shown.items()
+        }
+    except (ValueError, TypeError, AttributeError):
+        return {}
+
+
+def _details(form: str) -> Any:
+    try:
+        return {name: ["Florida"] if name == "location" else [] for name in json.loads(form)}
+    except ValueError:
+        return {}
+
+
+class Hashed:
+    """An encoder of tokens: one unit vector for each word."""
+
+    name = "hashed"
+
+    def count(self, text: str) -> int:
+        return len(text.split())
+
+    def limit(self) -> int:
+        return 512
+
+    def encode(self, text: str, layer: int) -> tuple[Any, Any]:
+        turns = [sum(map(ord, word)) for word in text.split()]
+        return np.array([(np.cos(t), np.sin(t)) for t in turns], dtype=np.float32), np.ones(len(turns), dtype=bool)
+
+
+def scores(name: str, answer: str, **models: Any) -> dict[str, float | str]:
+    """Full name -> score, or the status of an unscored one."""
+    shared: dict[str, Any] = {"question": "What drives the currents in Florida?", "contexts": (Context(text=FACT),)}
+    shared["references"] = ("b",) if name == "climaqa.mcq" else (FACT,)
+    example: Any
+    if metrics.load(name).pairs:
+        example = Pair(id="1", a=answer, b=FACT, **shared)
+    else:
+        variant = {"variant_of": "0", "base_answer": FACT} if metrics.load(name).variants else {}
+        question = "What drives it, the <blank>?" if "phrase" in name else shared.pop("question")
+        shared.pop("question", None)
+        example = Example(id="1", answer=answer, question=question, options=OPTIONS, **shared, **variant)
+    found: dict[str, float | str] = {}
+    for kind in ("paraphrase", "perturbation") if metrics.load(name).variants else (None,):
+        one = example.model_copy(update={"variant": kind}) if kind else example
+        roles = {"embedder": FakeEmbedder(), "reranker": FakeReranker(), "lm": FakeLanguageModel()}
+        made = score_sync(name, one, PARAMS.get(name), judge=models.get("judge", FakeChat(reply)), **roles)
+        found |= {full: scored.status if scored.value is None else scored.value for full, scored in made.items()}
+    return found
+
+
+@pytest.fixture(autouse=True)
+def checkpoints(monkeypatch: pytest.MonkeyPatch) -> None:
+    lm = FakeLanguageModel()
+
+    async def likelihoods(_models: Any, _source: str, requests: Any) -> list[Any]:
+        return [await lm.likelihood(one) for one in requests]
+
+    monkeypatch.setattr(bleurt, "_checkpoint", lambda _source: FakeReranker())
+    monkeypatch.setattr(unieval, "of_checkpoint", likelihoods)
+    monkeypatch.setattr(_encoders, "encoder", lambda _name: Hashed())
+    _encoders.vectors.cache_clear()
