@@ -31,7 +31,7 @@ from longmark.judge import (
     structure,
     text,
 )
-from longmark.metric import Bounds, Metric, NoParams, Score
+from longmark.metric import Bounds, Metric, NoParams, Score, Silence
 from longmark.models.handles import ChatHandle, Models
 from longmark.models.protocols import ChatReply, ChatRequest, Message
 from longmark.prompts import Prompt
@@ -258,4 +258,5 @@ def judged_metric(
         params=params,
         calls=calls,
         judged=True,
+        silence=Silence(empty=empty_answer.value if empty_answer else "undefined"),
     )

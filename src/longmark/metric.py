@@ -42,6 +42,20 @@ class ScoreSpec:
     summary: str = ""
 
 
+SCORED = "scored"
+"""What an answer gets that is scored as any other answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Silence:
+    """What an answer gets that says nothing: a score, the status of an unscored row, or SCORED. empty: no text;
+    refusal: the reply that nothing relevant was found (text/refusal.py); claimless: a text without a claim."""
+
+    empty: float | str = SCORED
+    refusal: float | str = SCORED
+    claimless: float | str = SCORED
+
+
 Result = Score | Mapping[str, Score | NoScore]
 ScoreSpecs = Mapping[str, ScoreSpec]
 
@@ -76,6 +90,7 @@ class Metric:
     pairs             it scores a Pair: 1 if answer a is better, 0 for a tie, -1 if b is better
     by_domain         its scores depend on the domain of the questions
     applies           (part of the name, kind of variant) -> whether that kind of variant gets a row for that score
+    silence           what an answer gets that says nothing, of every score or by the part of its name; a test holds it
     version           raised by 1 when the same inputs get another score; in the signature of its rows from 2 on
     name, doc, source, origin of a metric from outside the package: its name (None: that of its first prompt),
                       documentation, a hash of what computes it, which is in the signature of its rows, and where it is
@@ -100,11 +115,16 @@ class Metric:
     pairs: bool = False
     by_domain: bool = False
     applies: Callable[[str, str | None], bool] = lambda _part, _kind: True
+    silence: Silence | Mapping[str, Silence] = Silence()
     version: int = 1
     name: str | None = None
     doc: str = ""
     source: str = ""
     origin: Mapping[str, Any] = field(default_factory=dict)
+
+    def silence_of(self, part: str) -> Silence:
+        """What an answer that says nothing gets from the score with this part of its name."""
+        return self.silence if isinstance(self.silence, Silence) else self.silence[part]
 
     def published(self, name: str, domain: Domain | None = None) -> dict[str, ScoreSpec]:
         """Full name -> declaration of each score, given the metric's own name. domain: None: the built-in one."""

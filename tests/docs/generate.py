@@ -6,7 +6,7 @@ from itertools import groupby
 from pathlib import Path
 
 from longmark.metrics import docstring, load, names
-from longmark.metrics.page import facts
+from longmark.metrics.page import facts, silence
 
 PAGE = Path(__file__).parents[2] / "docs" / "metrics.md"
 
@@ -21,10 +21,24 @@ five metrics of the family, `score.readability` both of its scores, `score.reada
 [writing a metric](writing-a-metric.md) explains how to add your own.
 """
 
+_SILENCE = """\
+## Answers that say nothing
+
+An answer without a claim cannot be precise or faithful, so some scores leave it unscored. A system must not gain by
+silence: `compare` and the gates therefore also count unscored answers as the worst score
+([comparing systems](compare.md)).
+
+- *Scored*: as any other answer (by the judge, where there is one).
+- *Refusal*: the reply that nothing relevant was found (`rag answer --comprehensive`). Other wordings are answers
+  without a claim if the judge lists no claim.
+- *Skipped record*: a line that `--skip-bad` leaves out has no row.
+- *Failed judge*: the reply could not be had; a rule that needs no judge (an empty answer) still holds.
+"""
+
 
 def page() -> str:
     """The whole of docs/metrics.md."""
-    parts = [_HEAD]
+    parts = [_HEAD, f"{_SILENCE}\n{silence()}\n"]
     for family, members in groupby(names(), key=lambda name: name.split(".")[0]):
         parts.append(f"## {family}\n")
         own = list(members)

@@ -183,7 +183,7 @@ DECLARED: dict[str, tuple[list[str], dict[str, object], tuple[str, ...]]] = {
     ),
     "comprehensiveness.end_to_end": (
         [""],
-        {"summarize": False, "empty": "undefined", "unparsable": "unparsable"},
+        {"summarize": False, "empty": "undefined", "refusal": "zero", "unparsable": "unparsable"},
         ("question", "answer", "contexts"),
     ),
     "comprehensiveness.nli": (
@@ -195,6 +195,7 @@ DECLARED: dict[str, tuple[list[str], dict[str, object], tuple[str, ...]]] = {
             "relations": "needed",
             "similarity": None,
             "empty": "undefined",
+            "refusal": "zero",
         },
         ("question", "answer", "contexts"),
     ),
@@ -207,6 +208,7 @@ DECLARED: dict[str, tuple[list[str], dict[str, object], tuple[str, ...]]] = {
             "quantities": "code",
             "relations": "needed",
             "empty": "undefined",
+            "refusal": "zero",
         },
         ("question", "answer", "contexts"),
     ),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 
 from longmark import metrics
 from longmark.errors import RequestRefused
-#from longmark.metric import ODD, SCORED
+from longmark.metric import SCORED
 from longmark.metrics.classic import _encoders, bleurt, unieval
 from longmark.models.fake import FakeChat, FakeEmbedder, FakeLanguageModel, FakeReranker
 from longmark.models.protocols import ChatRequest
@@ -21,7 +22,7 @@ from longmark.text.refusal import NOTHING_RELEVANT
 
 FACT = "The wind drives the currents in Florida."
 CLAIMLESS = "Thank you for asking!"
-ANSWERS = {"other": FACT, "empty": " ", "refusal": NOTHING_RELEVANT, "claimless": CLAIMLESS}
+ANSWERS = {"empty": "", "refusal": NOTHING_RELEVANT, "claimless": CLAIMLESS}
 PARAMS = {"classic.bleurt": {"checkpoint": "x"}, "classic.unieval": {"checkpoint": "x"}}
 OPTIONS = {"a": "The moon", "b": "The wind"}
 
@@ -33,7 +34,7 @@ def inside(asked: str, name: str) -> str:
 
 def reply(request: ChatRequest) -> str:
     """What a sensible judge says: an answer makes the claim FACT if it has its words, else none."""
-    asked = "\n".join(message.content for message in request.messages[1:])
+    asked = "\n".join(message.content for message in request.messages[1:] or request.messages)
     form = asked.rpartition("in this form: ")[2].partition("\n")[0]
     stated = [FACT] if FACT in (inside(asked, "answer") or asked) else []
     numbers = re.findall(r"^(\d+)\. ", inside(asked, "statements") or inside(asked, "others"), re.MULTILINE)
@@ -51,13 +52,14 @@ def reply(request: ChatRequest) -> str:
         '{"1": 3, "2": 5': dict.fromkeys(numbers, 5),
         '{"questions": [': {"questions": ["What drives them?"] * int((re.findall(r"exactly (\d+)", asked) or [1])[0])},
         '{"points": [': {"points": [FACT]},
-        "label": _labels(form),
-        '["detail"': _details(form),
+        "label": _by_dimension(form, _label),
+        '["detail"': _by_dimension(form, lambda name: ["Florida"] * (name == "location")),
         '"phrases"': {"phrases": []},
         "score: 3.5": "score: 3",
         "SUPPORTS or REFUTES": "SUPPORTS" if stated else "REFUTES",
         "one letter": "A" if stated else "D",
         "A, B or tie": "tie",
+        "[BEGIN DATA]": "So, the final decision is Tie",
     }
     for key, given in of.items():
         if key in asked.partition("=====")[0]:
@@ -65,22 +67,13 @@ def reply(request: ChatRequest) -> str:
     return "80"
 
 
-def _labels(form: str) -> Any:
-    try:
-        shown = json.loads(form)
-        return {
-            name: dict.fromkeys(keys, "Florida") | {"label": "yes" if name == "location" else "n/a"}
-            for name, keys in shown.items()
-        }
-    except (ValueError, TypeError, AttributeError):
-        return {}
+def _by_dimension(form: str, given: Any) -> Any:
+    """A reply for each dimension of the domain; location has a detail."""
+    return {name: given(name) for name in json.loads(form)} if form.startswith("{") and "hazard" in form else {}
 
 
-def _details(form: str) -> Any:
-    try:
-        return {name: ["Florida"] if name == "location" else [] for name in json.loads(form)}
-    except ValueError:
-        return {}
+def _label(name: str) -> dict[str, str]:
+    return {"in_claim": "Florida", "in_context": "Florida", "label": "yes" if name == "location" else "n/a"}
 
 
 class Hashed:
@@ -99,7 +92,7 @@ class Hashed:
         return np.array([(np.cos(t), np.sin(t)) for t in turns], dtype=np.float32), np.ones(len(turns), dtype=bool)
 
 
-def scores(name: str, answer: str, **models: Any) -> dict[str, float | str]:
+def scores(name: str, answer: str, judge: FakeChat, more: dict[str, str]) -> dict[str, float | str]:
     """Full name -> score, or the status of an unscored one."""
     shared: dict[str, Any] = {"question": "What drives the currents in Florida?", "contexts": (Context(text=FACT),)}
     shared["references"] = ("b",) if name == "climaqa.mcq" else (FACT,)
@@ -110,12 +103,14 @@ def scores(name: str, answer: str, **models: Any) -> dict[str, float | str]:
         variant = {"variant_of": "0", "base_answer": FACT} if metrics.load(name).variants else {}
         question = "What drives it, the <blank>?" if "phrase" in name else shared.pop("question")
         shared.pop("question", None)
-        example = Example(id="1", answer=answer, question=question, options=OPTIONS, **shared, **variant)
+        example = Example(
+            id="1", answer=answer, question=question, options=OPTIONS, profile={"hazard": "wind"}, **shared, **variant
+        )
     found: dict[str, float | str] = {}
     for kind in ("paraphrase", "perturbation") if metrics.load(name).variants else (None,):
         one = example.model_copy(update={"variant": kind}) if kind else example
         roles = {"embedder": FakeEmbedder(), "reranker": FakeReranker(), "lm": FakeLanguageModel()}
-        made = score_sync(name, one, PARAMS.get(name), judge=models.get("judge", FakeChat(reply)), **roles)
+        made = score_sync(name, one, PARAMS.get(name, {}) | more, judge=judge, **roles)
         found |= {full: scored.status if scored.value is None else scored.value for full, scored in made.items()}
     return found
 
@@ -131,3 +126,42 @@ def checkpoints(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(unieval, "of_checkpoint", likelihoods)
     monkeypatch.setattr(_encoders, "encoder", lambda _name: Hashed())
     _encoders.vectors.cache_clear()
+
+
+@pytest.fixture(params=metrics.names())
+def asked(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
+    """The name of a metric, and what it gives an answer: (answer, judge) -> full name -> score or status."""
+    more = {}
+    if request.param == "pairs.icl":
+        more["examples"] = str(tmp_path / "labelled.jsonl")
+        labelled = {"id": "9", "question": "Other?", "a": "one", "b": "two", "label": "b"}
+        (tmp_path / "labelled.jsonl").write_text(json.dumps(labelled) + "\n", encoding="utf-8")
+    return request.param, lambda answer, judge: scores(request.param, answer, judge, more)
+
+
+def test_every_metric_gives_silence_what_it_declares(asked: Any) -> None:
+    name, score = asked
+    metric = metrics.load(name)
+    for kind, answer in ANSWERS.items():
+        for full, given in score(answer, FakeChat(reply)).items():
+            declared = getattr(metric.silence_of(full[len(name) + 1 :]), kind)
+            expected = declared if declared != SCORED else pytest.approx(given) if not isinstance(given, str) else 0
+            assert given == expected, (full, kind)
+
+
+def test_a_failed_judge_leaves_every_judged_score_unscored(asked: Any) -> None:
+    name, score = asked
+    failed = score(f"So: {FACT}", FakeChat(lambda _request: RequestRefused("out of order", 400)))
+    judged = "judge" in metrics.load(name).models
+    assert all((given == "model_error") == judged for given in failed.values()), failed
+
+
+def test_saying_nothing_gives_no_score_that_is_better_than_the_worst_by_a_rule() -> None:
+    """A score that a rule gives (no judge, no formula of words) is the worst one."""
+    for name in metrics.names():
+        metric = metrics.load(name)
+        for full, spec in metric.published(name).items():
+            its = metric.silence_of(full[len(name) + 1 :])
+            for given in (its.empty, its.refusal, its.claimless):
+                if not isinstance(given, str) and spec.higher_is_better is not None:
+                    assert given == spec.bounds[0 if spec.higher_is_better else 1], full

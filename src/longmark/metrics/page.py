@@ -6,7 +6,7 @@ import dataclasses
 import re
 
 from longmark.errors import UserError
-from longmark.metric import Metric, ScoreSpec
+from longmark.metric import SCORED, Metric, ScoreSpec
 from longmark.metrics import Selected, docstring, load, names, select
 from longmark.metrics._outside import installed
 
@@ -70,6 +70,29 @@ def facts(name: str, metric: Metric) -> list[tuple[str, str]]:
 def _values(kind: str) -> str:
     """`mean or cut` for a Literal; any other type as it is."""
     return " or ".join(re.findall(r"'([^']+)'", kind)) or kind
+
+
+def silence() -> str:
+    """A Markdown table of what each score gives an answer that says nothing; adjacent scores with the same share a
+    row."""
+    rows: list[tuple[list[str], tuple[str, ...]]] = []
+    for name in names():
+        metric = load(name)
+        for score in metric.published(name):
+            its = metric.silence_of(score[len(name) + 1 :])
+            judged = "`model_error`" if "judge" in metric.models else "needs no judge"
+            given = (*map(_outcome, (its.empty, its.refusal, its.claimless)), "no row", judged)
+            if rows and rows[-1][1] == given and rows[-1][0][-1].split(".")[0] == score.split(".")[0]:
+                rows[-1][0].append(score)
+            else:
+                rows.append(([score], given))
+    head = ("metric", "empty answer", "refusal", "answer without a claim", "skipped record", "failed judge")
+    body = [(", ".join(f"`{one}`" for one in scores), *given) for scores, given in rows]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in (head, ("---",) * len(head), *body))
+
+
+def _outcome(given: float | str) -> str:
+    return "scored" if given == SCORED else f"unscored (`{given}`)" if isinstance(given, str) else f"{given:g}"
 
 
 def bounds(spec: ScoreSpec) -> str:

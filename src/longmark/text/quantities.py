@@ -15,7 +15,8 @@ from typing import Any, Literal
 from longmark.errors import UserError
 
 TOLERANCE = 0.01  # relative, of quantities (the authors' code)
-DATE_TOLERANCE = 1e-5  # relative, of years (the authors' code)
+CALENDAR_TOLERANCE = 1e-5  # relative, of days, months and years (the authors' code)
+KELVINS = 0.3  # absolute, of temperatures: a value in °C written as whole degrees Fahrenheit is off by 0.28 K at most
 
 Comparison = Literal["equivalent", "contradictory"]
 
@@ -27,8 +28,8 @@ _QUANTITY = re.compile(
 )
 _DATES = ("%Y-%m-%d", "%d %B %Y", "%B %d, %Y", "%B %d %Y", "%d %b %Y", "%b %d, %Y")
 _LONGEST = 60  # characters of an answer that is read
+_ROUNDING = 1e-9
 _NOT_UNITS = ("am", "pm")  # hours, which Pint reads as attometres and picometres
-_YEARS = (1000, 2200)  # whole numbers without a unit in this range are years
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,33 +37,44 @@ class _Number:
     value: float
     unit: Any  # of Pint; None: no unit
 
-    @property
-    def is_year(self) -> bool:
-        return self.unit is None and self.value.is_integer() and _YEARS[0] <= self.value <= _YEARS[1]
-
 
 def compare(one: str, other: str) -> Comparison | None:
-    """Whether two answers are the same quantity or date. None if code cannot decide: one of them is neither, their
-    units have different dimensions, or only one has a unit.
+    """Whether two answers are the same quantity or date; the same for both orders. None if code cannot decide: one of
+    them is neither, their units have different dimensions, or only one has a unit; numbers without a unit that differ
+    (counts, years, rounded figures); days, months and years that are equal by some calendars only; temperatures in two
+    units that are equal as differences.
 
-    Quantities in any units are equal within 1 % of the greater one; years and dates only if they are identical.
-    Temperatures are compared in the unit of the first. UserError without Pint (extra `graphs`).
+    Quantities are equal within 1 % of the greater one (days, months and years: 1e-5), temperatures also within 0.3 K
+    at most; dates if they are identical. UserError without Pint (extra `graphs`).
     """
     first, second = _read(one), _read(other)
     if isinstance(first, date) and isinstance(second, date):
         return "equivalent" if first == second else "contradictory"
     if not isinstance(first, _Number) or not isinstance(second, _Number):
         return None
-    if (first.unit is None) != (second.unit is None):
+    if first.unit is None and second.unit is None:
+        return "equivalent" if first.value == second.value else None
+    if first.unit is None or second.unit is None or first.unit.dimensionality != second.unit.dimensionality:
         return None
-    value = second.value
-    if first.unit is not None:
-        converted = _converted(second, first.unit)
-        if converted is None:
+    if first == second:
+        return "equivalent"
+    values = _in_base_units(first), _in_base_units(second)
+    if values[0] is None or values[1] is None:
+        return None
+    same_unit = first.unit == second.unit
+    if first.unit.dimensionality == {"[temperature]": 1}:
+        near = abs(values[0] - values[1]) <= KELVINS + _ROUNDING
+        if same_unit:
+            near = near and math.isclose(first.value, second.value, rel_tol=TOLERANCE)
+        elif not near and math.isclose(_degrees(first), _degrees(second), rel_tol=TOLERANCE):
             return None
-        value = converted
-    tolerance = DATE_TOLERANCE if first.is_year and second.is_year else TOLERANCE
-    return "equivalent" if math.isclose(first.value, value, rel_tol=tolerance) else "contradictory"
+        return "equivalent" if near else "contradictory"
+    units = {str(first.unit), str(second.unit)}
+    if units & {"day", "month", "year"}:
+        if math.isclose(*values, rel_tol=CALENDAR_TOLERANCE):
+            return "equivalent"
+        return "contradictory" if same_unit or not units & {"month", "year"} else None
+    return "equivalent" if math.isclose(*values, rel_tol=TOLERANCE) else "contradictory"
 
 
 @lru_cache(maxsize=4096)
@@ -95,12 +107,18 @@ def _unit(name: str) -> Any:
         return None
 
 
-def _converted(number: _Number, unit: Any) -> float | None:
-    """The value in another unit; None where the dimensions differ."""
-    quantity = _registry().Quantity(number.value, number.unit)
-    if not quantity.is_compatible_with(unit):
+def _in_base_units(number: _Number) -> float | None:
+    """The value in base units, so that both orders of a pair compare the same numbers; None if Pint has none."""
+    try:
+        value = float(_registry().Quantity(number.value, number.unit).to_base_units().magnitude)
+    except Exception:  # logarithmic units, values beyond them, offsets inside a product
         return None
-    return float(quantity.to(unit).magnitude)
+    return value if math.isfinite(value) else None
+
+
+def _degrees(number: _Number) -> float:
+    """A temperature as a difference, in kelvins."""
+    return number.value * (5 / 9 if str(number.unit) in ("degree_Fahrenheit", "degree_Rankine") else 1)
 
 
 @lru_cache(maxsize=1)

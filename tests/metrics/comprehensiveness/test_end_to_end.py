@@ -58,9 +58,12 @@ def test_what_cannot_be_read_has_no_score_unless_the_option_says_zero(reply: str
     assert scored(reply, unparsable="zero")[0].value == 0.0
 
 
-def test_an_answer_that_knows_nothing_is_unscored_without_a_call() -> None:
+def test_a_refusal_and_an_empty_answer_cover_nothing_whatever_the_judge_lists() -> None:
     refusal = "Sorry, I don't have any information relevant to the given query."
-    found, chat = scored("", example=EXAMPLE.model_copy(update={"answer": refusal}))
+    for answer in (refusal, ""):
+        found, _ = scored(lists([("x", [1])], [("y", [1])]), example=EXAMPLE.model_copy(update={"answer": answer}))
+        assert (found.value, "refusal" in found.evidence) == (0, bool(answer))
+    found, chat = scored("", example=EXAMPLE.model_copy(update={"answer": refusal}), refusal="undefined")
     assert (found.status, chat.requests) == ("undefined", [])
 
 

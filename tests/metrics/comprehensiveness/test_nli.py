@@ -118,12 +118,15 @@ def test_an_empty_answer_covers_nothing() -> None:
     assert not any("<answer " in request.messages[1].content for request in chat.requests)
 
 
-def test_an_answer_that_knows_nothing_is_unscored_without_a_call() -> None:
+def test_a_refusal_covers_nothing_unless_the_option_leaves_it_unscored() -> None:
     for answer in (
         "Sorry, I don’t have any information relevant to the given query.",
         "The passages say nothing that is relevant to this question.",
     ):
-        found, chat = scored(EXAMPLE.model_copy(update={"answer": answer}))
+        found, _ = scored(EXAMPLE.model_copy(update={"answer": answer}))
+        assert (found.value, found.evidence["covered"]) == (0, [])
+        assert "covers nothing" in found.evidence["refusal"]
+        found, chat = scored(EXAMPLE.model_copy(update={"answer": answer}), refusal="undefined")
         assert (found.status, chat.requests) == ("undefined", [])
 
 

@@ -7,6 +7,8 @@ import re
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from longmark.models.protocols import ChatRequest
 from longmark.records import Context, Example
@@ -127,7 +129,17 @@ def test_without_a_relevant_question_there_is_no_score() -> None:
     [
         ("5 km", "3.107 miles", "equivalent"),
         ("5 km", "5.06 km", "contradictory"),
-        ("1990", "1991", "contradictory"),
+        ("761", "764", None),
+        ("1990", "1991", None),
+        ("150 days", "151 days", "contradictory"),
+        ("24 hours", "1 day", "equivalent"),
+        ("12 months", "1 year", "equivalent"),
+        ("365 days", "1 year", None),
+        ("0 °C", "32 °F", "equivalent"),
+        ("37 °C", "99 °F", "equivalent"),
+        ("1.5 °C", "1.6 °C", "contradictory"),
+        ("1.5 °C", "2.7 °F", None),
+        ("300 K", "302 K", "contradictory"),
         ("1,000,000", "1 million", "equivalent"),
         ("20 °C", "68 °F", "equivalent"),
         ("20 °C", "22 °C", "contradictory"),
@@ -145,3 +157,20 @@ def test_without_a_relevant_question_there_is_no_score() -> None:
 )
 def test_quantities_are_compared_by_code(one: str, other: str, expected: str | None) -> None:
     assert compare(one, other) == compare(other, one) == expected
+
+
+UNITS = st.sampled_from(["", " %", " °C", " °F", " K", " km", " miles", " days", " months", " years", " hours", " dB"])
+NUMBERS = st.one_of(st.integers(-2000, 2000).map(str), st.floats(-1e6, 1e6).map(lambda x: f"{x:.3f}"))
+
+
+@settings(max_examples=300, deadline=None)
+@given(NUMBERS, UNITS, NUMBERS, UNITS, st.text(max_size=12))
+def test_a_comparison_has_no_order_and_a_quantity_equals_itself(
+    number: str, unit: str, other: str, its: str, any_text: str
+) -> None:
+    one, two = number + unit, other + its
+    assert compare(one, two) == compare(two, one)
+    assert compare(one, any_text) == compare(any_text, one)
+    assert compare(one, one) == "equivalent"
+    if not unit and not its:
+        assert compare(one, two) == ("equivalent" if float(number) == float(other) else None)

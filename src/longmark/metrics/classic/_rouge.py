@@ -9,7 +9,7 @@ from functools import partial
 from typing import Literal
 
 from longmark.errors import library
-from longmark.metric import Metric, Score
+from longmark.metric import Metric, Score, Silence
 from longmark.metrics.classic._tokens import EXTRA, Tokenizer, aside, divided
 from longmark.records import Example
 
@@ -68,7 +68,8 @@ def best(overlap: Overlap, answer: str, references: Sequence[str], params: Param
 
 def metric(overlap: Overlap) -> Metric:
     """The declaration of a ROUGE."""
-    return Metric(_scored_by(overlap), needs=("answer", "references"), bounds=(0, 1), params=Params)
+    scored = _scored_by(overlap)
+    return Metric(scored, needs=("answer", "references"), bounds=(0, 1), params=Params, silence=Silence(empty=0))
 
 
 def _scored_by(overlap: Overlap) -> Callable[[Example, object, Params], Awaitable[Score]]:

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from longmark.errors import NoScore
-from longmark.metric import Metric, Score
+from longmark.metric import Metric, Score, Silence
 from longmark.metrics.classic._likelihood import checkpoint, mean, of_checkpoint
 from longmark.models.handles import Models
 from longmark.models.protocols import LikelihoodReply, LikelihoodRequest
@@ -72,4 +72,5 @@ METRIC = Metric(
     optional=("lm",),
     params=Params,
     calls=lambda example, _params, _judges: 2 * len(example.references),
+    silence=Silence(empty="undefined"),
 )

@@ -25,7 +25,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from longmark.errors import NoScore
-from longmark.metric import Metric, Score
+from longmark.metric import Metric, Score, Silence
 from longmark.metrics.classic._encoders import EMBEDDED, NAMES, LongTexts, Vectors, vectors
 from longmark.metrics.classic._rouge import Shared
 from longmark.records import Example
@@ -91,4 +91,6 @@ async def score(example: Example, _models: object, params: Params) -> Score:
     return await asyncio.to_thread(partial(bertscore, answer, references, params))
 
 
-METRIC = Metric(score, needs=("answer", "references"), bounds=(-1, 1), params=Params)
+METRIC = Metric(
+    score, needs=("answer", "references"), bounds=(-1, 1), params=Params, silence=Silence(empty="undefined")
+)

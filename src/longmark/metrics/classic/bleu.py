@@ -25,7 +25,7 @@ from functools import partial
 from typing import Literal
 
 from longmark.errors import NoScore, library
-from longmark.metric import Metric, Score
+from longmark.metric import Metric, Score, Silence
 from longmark.metrics.classic._tokens import EXTRA, Tokenizer, aside, divided
 from longmark.records import Example
 
@@ -117,4 +117,4 @@ async def score(example: Example, _models: object, params: Params) -> Score:
     return await aside(size, partial(bleu, answer, example.references, params))
 
 
-METRIC = Metric(score, needs=("answer", "references"), bounds=(0, 1), params=Params)
+METRIC = Metric(score, needs=("answer", "references"), bounds=(0, 1), params=Params, silence=Silence(empty=0))

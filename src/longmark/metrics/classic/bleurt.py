@@ -17,7 +17,7 @@ from functools import lru_cache
 
 from longmark.concurrency import concurrently
 from longmark.errors import NoScore
-from longmark.metric import Metric, Score
+from longmark.metric import Metric, Score, Silence
 from longmark.models.handles import Models
 from longmark.models.sentence import CrossEncoderReranker
 from longmark.records import Example
@@ -55,4 +55,5 @@ METRIC = Metric(
     needs=("answer", "references"),
     params=Params,
     calls=lambda example, params, _judges: len(example.references) if params.checkpoint else 0,
+    silence=Silence(empty="undefined"),
 )

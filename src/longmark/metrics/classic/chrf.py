@@ -19,7 +19,7 @@ from functools import cache, partial
 from typing import Any
 
 from longmark.errors import NoScore, library
-from longmark.metric import Metric, Score
+from longmark.metric import Metric, Score, Silence
 from longmark.metrics.classic._tokens import EXTRA, aside
 from longmark.records import Example
 
@@ -58,4 +58,4 @@ async def score(example: Example, _models: object, params: Params) -> Score:
     return await aside(size, partial(chrf, answer, example.references, params))
 
 
-METRIC = Metric(score, needs=("answer", "references"), bounds=(0, 1), params=Params)
+METRIC = Metric(score, needs=("answer", "references"), bounds=(0, 1), params=Params, silence=Silence(empty=0))

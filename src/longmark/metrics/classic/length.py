@@ -17,7 +17,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from longmark.errors import NoScore
-from longmark.metric import Metric, Score, ScoreSpec
+from longmark.metric import Metric, Score, ScoreSpec, Silence
 from longmark.metrics.classic._tokens import Tokenizer, aside, tokens
 from longmark.records import Example
 
@@ -46,4 +46,5 @@ METRIC = Metric(
         "words": ScoreSpec(bounds=(0, None), higher_is_better=True, summary="Length of an answer in words."),
         "characters": ScoreSpec(bounds=(0, None), higher_is_better=True, summary="Length of an answer in characters."),
     },
+    silence=Silence(empty=0),
 )

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from longmark.errors import NoScore
-from longmark.metric import Metric, Score
+from longmark.metric import Metric, Score, Silence
 from longmark.metrics.classic._likelihood import mean
 from longmark.models.handles import Models
 from longmark.models.protocols import LikelihoodRequest
@@ -54,4 +54,5 @@ METRIC = Metric(
     models=("lm",),
     params=Params,
     calls=lambda _example, _params, _judges: 1,
+    silence=Silence(empty="undefined"),
 )

@@ -20,7 +20,7 @@ import math
 from dataclasses import dataclass
 
 from longmark.errors import NoScore
-from longmark.metric import Metric, Score, ScoreSpec
+from longmark.metric import Metric, Score, ScoreSpec, Silence
 from longmark.metrics.classic._likelihood import of_checkpoint
 from longmark.models.handles import Models
 from longmark.models.protocols import LikelihoodRequest
@@ -96,4 +96,5 @@ METRIC = Metric(
     scores={name: ScoreSpec(bounds=(0, 1), higher_is_better=True) for name in (*QUESTIONS, "overall")},
     params=Params,
     calls=lambda _example, params, _judges: 1 if params.checkpoint else 0,
+    silence=Silence(empty="undefined"),
 )

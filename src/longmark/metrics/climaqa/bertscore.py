@@ -11,7 +11,9 @@ from .861 to .926. Those of our default are from .575 to .815, in nearly the sam
 
 from __future__ import annotations
 
-from longmark.metric import Metric
+from longmark.metric import Metric, Silence
 from longmark.metrics.classic.bertscore import Params, score
 
-METRIC = Metric(score, needs=("answer", "references"), bounds=(-1, 1), params=Params)
+METRIC = Metric(
+    score, needs=("answer", "references"), bounds=(-1, 1), params=Params, silence=Silence(empty="undefined")
+)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from longmark.metric import Metric, Score
+from longmark.metric import Metric, Score, Silence
 from longmark.metrics.classic._tokens import aside
 from longmark.metrics.classic.bleu import characters
 from longmark.records import Example
@@ -26,4 +26,4 @@ async def score(example: Example, _models: object, _params: object) -> Score:
     return await aside(size, partial(characters, answer, example.references))
 
 
-METRIC = Metric(score, needs=("answer", "references"), bounds=(0, 1))
+METRIC = Metric(score, needs=("answer", "references"), bounds=(0, 1), silence=Silence(empty=0))

@@ -12,7 +12,7 @@ from __future__ import annotations
 import unicodedata
 from dataclasses import dataclass
 
-from longmark.metric import Metric, Score
+from longmark.metric import Metric, Score, Silence
 from longmark.models.handles import Models
 from longmark.records import Example
 
@@ -37,4 +37,4 @@ async def score(example: Example, _models: Models, params: Params) -> Score:
     return Score(float(bool(right)), {"answer": answer, "references": list(example.references)})
 
 
-METRIC = Metric(score, needs=("answer", "references"), bounds=(0, 1), params=Params)
+METRIC = Metric(score, needs=("answer", "references"), bounds=(0, 1), params=Params, silence=Silence(0, 0, 0))

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from longmark.errors import NoScore
-from longmark.metric import Metric, Score
+from longmark.metric import Metric, Score, Silence
 from longmark.models.handles import Models
 from longmark.records import Example
 
@@ -223,4 +223,6 @@ async def score(example: Example, _models: Models, params: Params) -> Score:
     return Score(float(named in keys), evidence)
 
 
-METRIC = Metric(score, needs=("answer", "references", "options"), bounds=(0, 1), params=Params, version=2)
+METRIC = Metric(
+    score, needs=("answer", "references", "options"), bounds=(0, 1), params=Params, version=2, silence=Silence(0, 0, 0)
+)

@@ -28,7 +28,7 @@ from pydantic import BaseModel, ConfigDict
 
 from longmark.errors import NoScore
 from longmark.judge import Reader, Unreadable, ask, numbered, structure
-from longmark.metric import Metric, Score
+from longmark.metric import Metric, Score, Silence
 from longmark.metrics.comprehensiveness._sources import (
     SUMMARY,
     Empty,
@@ -156,4 +156,5 @@ METRIC = Metric(
     params=Params,
     version=2,
     calls=_calls,
+    silence=Silence(0, 0),
 )

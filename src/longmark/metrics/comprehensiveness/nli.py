@@ -38,7 +38,7 @@ from typing import Any, Literal
 
 from longmark.concurrency import concurrently
 from longmark.errors import NoScore
-from longmark.metric import Metric, Score
+from longmark.metric import Metric, Score, Silence
 from longmark.metrics.comprehensiveness._asking import Asked, Inquiry, Plan, ask, dissimilar
 from longmark.metrics.comprehensiveness._sources import (
     SUMMARY,
@@ -270,4 +270,5 @@ METRIC = Metric(
     calls=_calls,
     checks=_checks,
     shares=answer_calls,
+    silence=Silence(0, 0, 0),
 )

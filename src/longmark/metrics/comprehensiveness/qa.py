@@ -6,9 +6,10 @@
    them into one list and grades their relevance from 1 to 5. Questions below `relevance` are removed.
 2. It answers each question from the answer and from each passage. A text can give no, one or several answers, each with
    a confidence from 1 to 5: how strongly the text supports it. "unknown" and answers below `confidence` are removed.
-3. Answers to the same question are compared. Equal texts are equivalent; quantities and dates are compared by code. For
-   all others the judge decides whether they are equivalent, one implies the other, they contradict each other, or none
-   of these.
+3. Answers to the same question are compared. Equal texts are equivalent; quantities and dates are compared by code
+   (within 1 %; days, months and years 1e-5; temperatures 0.3 K at most). For all others, also for two numbers without
+   a unit that differ, the judge decides whether they are equivalent, one implies the other, they contradict each
+   other, or none of these.
 4. Answers are the nodes of a graph, and implications its edges. Answers that imply each other (a component) count once.
    A component is covered if a path leads to it from an answer taken from the scored answer.
 
@@ -25,9 +26,11 @@ what concerns the question (listing 1; on in the paper's experiments). quantitie
 relations: `needed`: skip pairs that cannot change the score, the coverage or the basis; `all`: every pair. empty:
 `zero` gives a graph without answers of the passages the score 0, as the authors do.
 refusal: `undefined` leaves refusals unscored.
-Deviations: the prompts are ours, and the judge gives its labels without a reason. The answer is read together with the
-question, so that "in 1968" is understood. Code compares all quantities that it can read; in the paper the judge decides
-when to use code. An answer is compared with several others in one call; in the paper with one.
+Deviations: the prompts are ours. In the authors' code numbers without a unit are equal within 1 %, although two counts
+may contradict each other (761 and 764 survivors): here the judge decides. The judge gives its labels
+without a reason. The answer is read together with the question, so that "in 1968" is understood. Code compares all
+quantities that it can read; in the paper the judge decides when to use code. An answer is compared with several others
+in one call; in the paper with one.
 """
 
 from __future__ import annotations
@@ -39,7 +42,7 @@ from typing import Any, Literal
 
 from longmark.concurrency import concurrently
 from longmark.judge import ask
-from longmark.metric import Metric, Score
+from longmark.metric import Metric, Score, Silence
 from longmark.metrics.comprehensiveness import _asking
 from longmark.metrics.comprehensiveness._asking import Inquiry
 from longmark.metrics.comprehensiveness._questions import (
@@ -268,4 +271,5 @@ METRIC = Metric(
     params=Params,
     version=2,
     calls=_calls,
+    silence=Silence(0, 0),
 )

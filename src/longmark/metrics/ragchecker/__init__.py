@@ -47,7 +47,7 @@ from typing import Any, Literal
 
 from longmark.concurrency import concurrently
 from longmark.errors import NoScore
-from longmark.metric import Metric, Score, ScoreSpec
+from longmark.metric import Metric, Score, ScoreSpec, Silence
 from longmark.models.handles import Models
 from longmark.records import Example
 from longmark.text.claims import CLAIMS, answer_calls, answer_claims, reference_calls, reference_claims
@@ -265,7 +265,10 @@ def _evidence(checks: Checks, own: Sequence[str], expected: Sequence[str]) -> di
         "claim_recall": [row for row in theirs if not row["passages"]],
         "context_utilization": [row for row in theirs if row["passages"] and row["answer"] == ENTAILS],
     }
-    found: dict[str, dict[str, Any]] = {"f1": {}, "context_precision": {"relevant_passages": sorted(relevant)}}
+    found: dict[str, dict[str, Any]] = {
+        "f1": {} if own else {"rule": "the answer has no claim, so no true positive: 2 TP / (2 TP + FP + FN) is 0"},
+        "context_precision": {"relevant_passages": sorted(relevant)},
+    }
     found |= {name: {"claims": rows, "claims_in_total": len(own)} for name, rows in kept.items()}
     found |= {name: {"reference_claims": rows, "claims_in_total": len(expected)} for name, rows in of_reference.items()}
     return found
@@ -319,4 +322,16 @@ METRIC = Metric(
     calls=_calls,
     checks=_checks,
     shares=_shares,
+    silence={
+        "claim_recall": Silence(),
+        "context_precision": Silence(),
+        **dict.fromkeys(("recall", "f1", "context_utilization"), Silence(0, 0, 0)),
+        **dict.fromkeys(
+            (
+                *("precision", "noise_sensitivity_in_relevant", "noise_sensitivity_in_irrelevant", "hallucination"),
+                *("self_knowledge", "faithfulness"),
+            ),
+            Silence("undefined", "undefined", "undefined"),
+        ),
+    },
 )

@@ -38,7 +38,7 @@ from pydantic import BaseModel, ConfigDict
 from longmark.concurrency import concurrently
 from longmark.errors import NoScore
 from longmark.judge import Unreadable, ask, structure, text
-from longmark.metric import Metric, Score, ScoreSpec
+from longmark.metric import Metric, Score, ScoreSpec, Silence
 from longmark.metrics.score._masking import Masked, Named, Rewritten, masked, phrase_reader, rewritten
 from longmark.metrics.score._similarity import cosine, embed_whole
 from longmark.models.handles import Models
@@ -214,4 +214,5 @@ METRIC = Metric(
     params=Params,
     calls=_calls,
     by_domain=True,
+    silence=Silence(empty="undefined"),
 )

@@ -31,7 +31,7 @@ from string import Template
 from typing import Any
 
 from longmark.errors import NoScore, Unsupported
-from longmark.metric import Metric, Score, ScoreSpec
+from longmark.metric import Metric, Score, ScoreSpec, Silence
 from longmark.models.handles import Models
 from longmark.models.leave_one_out import order
 from longmark.models.protocols import LikelihoodReply, LikelihoodRequest
@@ -202,4 +202,5 @@ METRIC = Metric(
     prompts=(FACTS, PROXY),
     params=Params,
     calls=_calls,
+    silence=Silence(empty="undefined"),
 )

@@ -25,7 +25,7 @@ from importlib import metadata
 from typing import Literal
 
 from longmark.errors import NoScore
-from longmark.metric import Metric, Score, ScoreSpec
+from longmark.metric import Metric, Score, ScoreSpec, Silence
 from longmark.metrics.score._syllables import syllables
 from longmark.records import Example
 from longmark.text.sentences import sentences, words
@@ -152,4 +152,5 @@ METRIC = Metric(
             summary="Flesch-Kincaid grade level (SCORE, appendix B.3, equation 6): US school years needed to read it.",
         ),
     },
+    silence=Silence(empty="undefined"),
 )

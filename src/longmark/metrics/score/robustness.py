@@ -22,7 +22,7 @@ from typing import Literal
 
 from longmark.domain import PARAPHRASE
 from longmark.errors import NoScore
-from longmark.metric import Metric, Score, ScoreSpec
+from longmark.metric import Metric, Score, ScoreSpec, Silence
 from longmark.metrics.score._similarity import cosine, embed_whole
 from longmark.models.handles import Models
 from longmark.records import Example
@@ -65,4 +65,5 @@ METRIC = Metric(
     calls=lambda _example, _params, _judges: 1,
     variants=True,
     applies=lambda part, kind: kind is None or part == _part(kind),  # no kind: both rows state what is missing
+    silence=Silence(empty="undefined"),
 )

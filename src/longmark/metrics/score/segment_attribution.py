@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from longmark.errors import NoScore
-from longmark.metric import Metric, Score, ScoreSpec
+from longmark.metric import Metric, Score, ScoreSpec, Silence
 from longmark.metrics.score._segments import Segment, content, points, reorder, split, without
 from longmark.models.handles import Models
 from longmark.models.leave_one_out import order
@@ -100,6 +100,8 @@ def _no_order(segments: Sequence[Segment], params: Params) -> NoScore:
     return NoScore("undefined", reason, parts)
 
 
+_NO_ORDER = Silence("undefined", "undefined", "undefined")  # fewer than two points have no order
+
 METRIC = Metric(
     score,
     needs=("question", "answer"),
@@ -110,4 +112,5 @@ METRIC = Metric(
     models=("reranker",),
     params=Params,
     calls=lambda example, _params, _judges: int(bool((example.answer or "").strip())),
+    silence={"relevance": Silence("undefined"), "order_changed": _NO_ORDER},
 )

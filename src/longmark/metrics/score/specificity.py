@@ -43,7 +43,7 @@ from longmark.concurrency import concurrently
 from longmark.domain import Domain
 from longmark.errors import NoScore
 from longmark.judge import ONCE, TEMPERATURE, Sampling, ask, numbered
-from longmark.metric import Metric, Score, ScoreSpec
+from longmark.metric import Metric, Score, ScoreSpec, Silence
 from longmark.metrics.score._labels import (
     EXPLAINED,
     QUOTED,
@@ -327,4 +327,5 @@ METRIC = Metric(
     calls=_calls,
     shares=answer_calls,
     by_domain=True,
+    silence=Silence("undefined", "undefined", "undefined"),
 )
