@@ -100,7 +100,7 @@ def scores(name: str, answer: str, judge: FakeChat, more: dict[str, str]) -> dic
     if metrics.load(name).pairs:
         example = Pair(id="1", a=answer, b=FACT, **shared)
     else:
-        variant = {"variant_of": "0", "base_answer": FACT} if metrics.load(name).variants else {}
+        variant: dict[str, Any] = {"variant_of": "0", "base_answer": FACT} if metrics.load(name).variants else {}
         question = "What drives it, the <blank>?" if "phrase" in name else shared.pop("question")
         shared.pop("question", None)
         example = Example(
@@ -109,7 +109,7 @@ def scores(name: str, answer: str, judge: FakeChat, more: dict[str, str]) -> dic
     found: dict[str, float | str] = {}
     for kind in ("paraphrase", "perturbation") if metrics.load(name).variants else (None,):
         one = example.model_copy(update={"variant": kind}) if kind else example
-        roles = {"embedder": FakeEmbedder(), "reranker": FakeReranker(), "lm": FakeLanguageModel()}
+        roles: dict[str, Any] = {"embedder": FakeEmbedder(), "reranker": FakeReranker(), "lm": FakeLanguageModel()}
         made = score_sync(name, one, PARAMS.get(name, {}) | more, judge=judge, **roles)
         found |= {full: scored.status if scored.value is None else scored.value for full, scored in made.items()}
     return found

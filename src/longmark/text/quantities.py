@@ -58,12 +58,12 @@ def compare(one: str, other: str) -> Comparison | None:
         return None
     if first == second:
         return "equivalent"
-    values = _in_base_units(first), _in_base_units(second)
-    if values[0] is None or values[1] is None:
+    value, other_value = _in_base_units(first), _in_base_units(second)
+    if value is None or other_value is None:
         return None
     same_unit = first.unit == second.unit
     if first.unit.dimensionality == {"[temperature]": 1}:
-        near = abs(values[0] - values[1]) <= KELVINS + _ROUNDING
+        near = abs(value - other_value) <= KELVINS + _ROUNDING
         if same_unit:
             near = near and math.isclose(first.value, second.value, rel_tol=TOLERANCE)
         elif not near and math.isclose(_degrees(first), _degrees(second), rel_tol=TOLERANCE):
@@ -71,10 +71,10 @@ def compare(one: str, other: str) -> Comparison | None:
         return "equivalent" if near else "contradictory"
     units = {str(first.unit), str(second.unit)}
     if units & {"day", "month", "year"}:
-        if math.isclose(*values, rel_tol=CALENDAR_TOLERANCE):
+        if math.isclose(value, other_value, rel_tol=CALENDAR_TOLERANCE):
             return "equivalent"
         return "contradictory" if same_unit or not units & {"month", "year"} else None
-    return "equivalent" if math.isclose(*values, rel_tol=TOLERANCE) else "contradictory"
+    return "equivalent" if math.isclose(value, other_value, rel_tol=TOLERANCE) else "contradictory"
 
 
 @lru_cache(maxsize=4096)
