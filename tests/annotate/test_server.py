@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 from tests.annotate.serving import STUDY, Client, Served, serving, write_study
 
 from longmark.annotate.auth import Access
+from longmark.annotate.export import export
+from longmark.annotate.items import Item
+from longmark.annotate.site import import_study
+from longmark.annotate.study import load
 
 RIGHT = {"f.right": "yes", "f.relevance": "7"}
 
@@ -311,3 +317,59 @@ def test_the_open_item_of_whoever_leaves_goes_to_the_next_person(tmp_path: Path,
         assert ben.next() == "i0"
         with closing(served.store()) as store:
             assert [one.status for one in store.assignments("i0")] == ["released", "open"]
+
+
+def events(served: Served, kind: str) -> list[str]:
+    with closing(served.store()) as store:
+        return [str(row[0]) for row in store.rows("SELECT at FROM events WHERE kind = ?", (kind,))]
+
+
+def test_consent_then_guidelines_come_before_the_first_item_and_again_when_they_change(tmp_path: Path):
+    path = write_study(tmp_path, study=f"{STUDY}consent: I **agree** to take part.\n")
+    with serving(path) as served:
+        ada = Client(served.url)
+        link = served.link("Ada")
+        ada.post(urlsplit(link).path, {})
+        token = ada.get("/mine").hidden("token")
+        for page, said in (("/consent", "consent given"), ("/guidelines", "guidelines read")):
+            assert ada.get("/work").location == page
+            assert ada.post("/guidelines", {"token": token}).status == 303 or page == "/consent"
+            if page == "/consent":
+                assert events(served, "guidelines read") == [], "not before the consent"
+                assert "<strong>agree</strong>" in ada.get(page).text
+                ada.post(page, {"token": token})
+            assert len(events(served, said)) == 1
+            assert events(served, said)[0].startswith("20")
+        assert ada.get("/work").location == "/work/i0"
+        ada.post("/consent", {"token": token})
+        assert len(events(served, "consent given")) == 1
+        path.write_text(path.read_text("utf-8").replace("Read the", "Now read the"), "utf-8")
+        import_study(path)
+        assert ada.get("/work").location == "/guidelines"
+        assert ada.get("/work/i0").location == "/guidelines"
+
+
+@pytest.mark.parametrize(("answers", "after"), [(("yes", "n-a"), "/work/i0"), (("no", "n-a"), "/mine")])
+def test_training_shows_the_right_answers_and_has_a_pass_mark(tmp_path: Path, answers: tuple[str, str], after: str):
+    right = ("yes", "n-a")
+    with (tmp_path / "train.jsonl").open("w") as file:
+        for n, one in enumerate(right):
+            own = {"id": f"t{n}", "question": "Q?", "answer": "A", "gold": {"right": one}}
+            file.write(json.dumps({**own, "explanation": f"Because {one}."}) + "\n")
+    rules = "assignment: {training: {path: train.jsonl, pass: 0.9}, "
+    with serving(write_study(tmp_path, study=STUDY.replace("assignment: {", rules))) as served:
+        ada = served.person("Ada")
+        for n, answer in enumerate(answers):
+            assert ada.next() == f"t{n}"
+            reply = ada.label(f"t{n}", {"f.right": answer, "f.relevance": "3", "f.why": "w"})
+            assert reply.location == f"/work/t{n}/feedback"
+            page = ada.get(reply.location).text
+            assert f"Because {right[n]}." in page
+            assert ("differs" in page) == (answer != right[n])
+        assert ada.get("/work").location == after
+        assert ada.get("/work/t0").location == "/mine", "it cannot be changed"
+        with closing(served.store()) as store:
+            items = [Item(**one) for one in store.contents()]
+            assert {one.kind for one in store.assignments() if one.item_id.startswith("t")} == {"training"}
+            export(load(served.path), items, store, tmp_path / "out")
+        assert not (tmp_path / "out" / "ratings.csv").exists(), "no label for a metric"

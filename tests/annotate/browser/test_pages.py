@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,7 @@ from longmark.annotate.screens import (
     Dashboard,
     Disagreement,
     Disagreements,
+    Feedback,
     Frame,
     Guidelines,
     ItemPage,
@@ -84,6 +86,10 @@ def pages(folder: Path) -> dict[str, screens.Screen]:
         **{state: SignIn(Frame("Floods"), state, "/in/x", "Ada") for state in ("none", "ready", "wrong", "invalid")},
         "mine": Dashboard(frame("annotator"), rows, 1, 4, message="One is left."),
         "guidelines": Guidelines(frame("annotator"), markdown.page("## How\n\nRead *first*.\n\n|a|b|\n|-|-|\n|1|2|\n")),
+        "consent": Guidelines(frame("annotator"), markdown.page("I agree."), consent=True, confirm=True),
+        "feedback": Feedback(
+            frame("annotator"), score.study, replace(score.item, gold={"hazard": "no"}), {"hazard": "yes"}, 0, 1
+        ),
         "owner": Owner(owner, [("Items", "50")], [people], [table], ["item i1 names a system"], exports),
         "people": People(
             owner, [PersonRow("p2", "Bo", "annotator", outlier="fast")], "https://e.org/in/x", "Bo", "No."
@@ -99,7 +105,20 @@ def pages(folder: Path) -> dict[str, screens.Screen]:
 
 
 NAMES = [f"{name}-0" for name in TEMPLATES] + ["score-1", "climaqa-1", "errors", "preview", "none", "ready", "wrong"]
-NAMES += ["invalid", "mine", "guidelines", "owner", "people", "items", "item", "disagreements", "adjudicate", "problem"]
+NAMES += [
+    "invalid",
+    "mine",
+    "guidelines",
+    "owner",
+    "people",
+    "items",
+    "item",
+    "disagreements",
+    "adjudicate",
+    "problem",
+    "consent",
+    "feedback",
+]
 
 
 @pytest.fixture(scope="module")

@@ -152,6 +152,63 @@ def test_what_is_missing_is_named_and_has_the_focus(browser: Browser, served: Se
         assert values(served, "i0") == {"right": "no"}
 
 
+def test_what_was_wrong_is_not_said_any_more_once_it_is_mended(browser: Browser, served: Served):
+    with someone(browser, served, "Ada") as ada:
+        choose(ada, "right", "yes")
+        ada.page.locator("#submit").click()
+        ada.page.get_by_text("is not answered yet").first.wait_for()
+        choose(ada, "relevance", "3")
+        assert ada.page.get_by_text("is not answered yet").count() == 0
+        assert ada.page.locator("#errors, [aria-invalid]").count() == 0
+
+
+def test_answers_are_side_by_side_and_sources_one_key_away(browser: Browser, tmp_path: Path):
+    """A small screen of 1280 x 800: of a pair, both answers begin at one height; the reference is open at once."""
+    with study_of(tmp_path, "calf") as served, someone(browser, served, "Ada") as ada:
+        page = ada.page
+        page.set_viewport_size({"width": 1280, "height": 800})
+        page.reload()
+        a, b = (page.locator(f".answers .part:has([data-text={side}])").bounding_box() for side in "ab")
+        assert a is not None
+        assert b is not None
+        assert a["y"] == b["y"]
+        assert min(a["width"], b["width"]) > 340
+        shown = (
+            "[...document.querySelectorAll('.sources details')].filter((one) => one.open).map((one) => one.id).join()"
+        )
+        for panel in ("part-reference", "part-expanded-5f-reference", "guide", "", "part-reference"):
+            assert page.evaluate(shown) == panel
+            page.keyboard.press(".")
+        page.reload()
+        assert page.evaluate(shown) == "part-expanded-5f-reference", "the open one is remembered"
+        box = page.locator(".sources").bounding_box()
+        assert box is not None
+        assert box["width"] > 700
+        assert box["height"] < 300
+
+
+def test_on_a_phone_one_tap_leads_to_the_open_field_and_one_back(browser: Browser, tmp_path: Path):
+    with study_of(tmp_path, "score") as served, someone(browser, served, "Ada", view="phone") as ada:
+        page = ada.page
+        seen = """(name) => {
+          const { top, bottom } = document.querySelector(`[data-field='${name}']`).getBoundingClientRect();
+          return top >= 0 && bottom < innerHeight - 110;
+        }"""
+        page.evaluate("scrollTo(0, 300)")
+        for name in ("f.hazard", "f.location"):
+            assert not page.evaluate(seen, name)
+            page.locator("#jump").tap()
+            assert page.evaluate(seen, name)
+            assert page.locator("#jump").inner_text() == "Back to the text"
+            page.locator(f"[name='{name}']").first.check()
+            page.locator("#jump").tap()
+            if name == "f.location":
+                break
+            page.evaluate("scrollTo(0, 300)")
+        page.locator(".sources summary", has_text="Passages").tap()
+        assert page.locator(".sources .passages").is_visible()
+
+
 def test_a_revoked_person_is_signed_out_and_keeps_the_words(browser: Browser, served: Served):
     with someone(browser, served, "Ada") as ada:
         choose(ada, "right", "yes")
