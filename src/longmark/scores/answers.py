@@ -17,9 +17,9 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from longmark.errors import UnknownName, UserError
+from longmark.errors import UnknownName
 from longmark.records import Row, Signature
-from longmark.scores.files import examples_of, shortest_names, source_of
+from longmark.scores.files import examples_of, no_rows, shortest_names, source_of
 from longmark.scores.manifest import MetricFacts, read_manifest, refuse_pairs
 from longmark.scores.observations import Observation, Observations
 
@@ -80,7 +80,7 @@ def read_answers(
     sources = [_read(source, notices) for source in _listed(given)]
     names = _names([source.path for source in sources])
     if empty := next((source for source in sources if not source.answers), None):
-        raise UserError(f"no scores: there are no rows{f' in {empty.path}' if empty.path else ''}")
+        raise no_rows([empty.path or Path("the list")])
     groups = _groups(sources)
     return replace(_selected(_joined(sources, names, groups), wanted, lower), notices=tuple(notices))
 

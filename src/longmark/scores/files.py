@@ -7,6 +7,7 @@ folder, which a killed process leaves behind, is left out and reported.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 
 from longmark.errors import UserError
@@ -56,6 +57,11 @@ def sources_of(paths: Sequence[Path]) -> list[Path]:
     return sources
 
 
+def no_rows(sources: Iterable[Path]) -> UserError:
+    """What is wrong with sources that have no row."""
+    return UserError(f"no scores: there are no rows in {', '.join(map(str, sources))}")
+
+
 def rows_of(source: Path, notices: list[str] | None = None) -> Iterator[Row]:
     """The rows of a source in their order; where an answer and metric have several, only the last. notices: gets a
     sentence if the last line of a run is unfinished.
@@ -64,6 +70,14 @@ def rows_of(source: Path, notices: list[str] | None = None) -> Iterator[Row]:
     elsewhere.
     """
     return (row for _, row in placed_rows_of(source, notices))
+
+
+def some_rows_of(source: Path, notices: list[str] | None = None) -> Iterator[Row]:
+    """As `rows_of`; UserError where there is no row."""
+    rows = rows_of(source, notices)
+    if (first := next(rows, None)) is None:
+        raise no_rows([source])
+    return chain([first], rows)
 
 
 def placed_rows_of(source: Path, notices: list[str] | None = None) -> Iterator[tuple[int, Row]]:

@@ -17,7 +17,7 @@ import orjson
 from longmark.errors import UserError, library
 from longmark.records import Row
 from longmark.records.write import replacing
-from longmark.scores.files import rows_of, source_of, system_of
+from longmark.scores.files import some_rows_of, source_of, system_of
 from longmark.text.graph import ANSWER, EVIDENCE_KEYS, contradictory, coverage, from_evidence
 
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -36,7 +36,7 @@ def write_graphs(path: Path, folder: Path) -> tuple[int, list[str]]:
     if folder.is_dir() and any(folder.iterdir()):
         raise UserError(f"{folder} is not empty; name a new folder for the graphs")
     count, damaged = 0, []
-    for row in rows_of(source):
+    for row in some_rows_of(source):
         if not {"nodes", "edges"} <= row.evidence.keys():
             continue
         try:

@@ -21,7 +21,7 @@ import orjson
 from longmark.errors import UnknownName, UserError
 from longmark.records import Example, Row, Signature, Usage
 from longmark.scores.clusters import QUESTION, columns_of, fields_of, no_such_field
-from longmark.scores.files import examples_of, placed_rows_of, shortest_names, system_of
+from longmark.scores.files import examples_of, no_rows, placed_rows_of, shortest_names, system_of
 from longmark.scores.manifest import Manifest, MetricFacts
 
 _SCHEMA = """
@@ -205,7 +205,7 @@ class Observations:
     def refuse_empty(self, given: Sequence[Path]) -> None:
         """UserError if the sources have no row. given: their paths, as the user wrote them."""
         if not self._metrics:
-            raise UserError(f"no scores: there are no rows in {', '.join(map(str, given))}")
+            raise no_rows(given)
 
     def _example(self, run: int, row: Row, system: int, columns: Mapping[str, str]) -> int:
         key = (run, row.example_id, system)

@@ -23,7 +23,7 @@ from longmark.metrics.classic._tokens import tokens
 from longmark.records import Example, Pair, Row
 from longmark.records.pair import HUMAN
 from longmark.records.values import in_one_line
-from longmark.scores.files import examples_of, rows_of, shortest_names, sources_of
+from longmark.scores.files import examples_of, rows_of, shortest_names, some_rows_of, sources_of
 from longmark.scores.observations import Unscored, merged
 
 NO_ROW = "no row", "the run has no row of the pair"
@@ -114,7 +114,8 @@ def read(runs: Sequence[Path], pairs: Iterable[Example] = ()) -> Read:
     judges: dict[tuple[Path, str], Judge] = {}
     for run in found.runs:
         _add_pairs(found, hashes, examples_of(run), str(run))
-        for row in rows_of(run, found.notices):
+        read_rows = rows_of if run.is_dir() else some_rows_of  # pairs of a run can have verdicts without rows
+        for row in read_rows(run, found.notices):
             if row.example_id not in found.places:
                 raise UserError(
                     f"{run}: a row has the unknown pair {row.example_id}; give the folder of `longmark run PAIRS`"

@@ -12,7 +12,7 @@ from longmark.errors import UserError
 from longmark.records import Example, Row
 from longmark.records.read import Reading
 from longmark.scores.clusters import QUESTION, fields_of
-from longmark.scores.files import examples_of, name_of, rows_of, sources_of
+from longmark.scores.files import examples_of, name_of, some_rows_of, sources_of
 from longmark.scores.observations import judge_of
 
 WIKI, STRICT, LAX, BANK, BOTH = KINDS = (
@@ -76,7 +76,7 @@ def read(
     for source in sources_of(runs):
         known = {one.id: one for one in examples_of(source)} or outside
         count = len(found)
-        for row in rows_of(source, notices):
+        for row in some_rows_of(source, notices):
             if not _wanted(row, options.metrics):
                 continue
             if row.example_id not in known:
