@@ -308,6 +308,22 @@ def test_a_reply_in_another_form_is_a_fault_of_the_server(name: str, reply: Any,
     assert isinstance(failure(name, tmp_path, 200, reply), ServerFault)
 
 
+@pytest.mark.parametrize(
+    ("name", "odd", "finish"),
+    [
+        ("anthropic", {"stop_reason": 5, "usage": {"input_tokens": 9, "cache_read_input_tokens": "3"}}, "5"),
+        ("anthropic", {"stop_reason": {"a": 1}, "usage": {"input_tokens": "9"}}, "{'a': 1}"),
+        ("gemini", {"usageMetadata": {"promptTokenCount": 9, "candidatesTokenCount": "3"}}, "stop"),
+        ("gemini", {"usageMetadata": {"promptTokenCount": 9, "cachedContentTokenCount": [1]}}, "stop"),
+    ],
+)
+def test_odd_counts_and_reasons_do_not_discard_a_reply(name: str, odd: Any, finish: str, tmp_path: Path) -> None:
+    with judge_at(name, tmp_path, lambda _n, _b: (200, VENDORS[name].reply | odd)) as (judge, bodies):
+        reply = reply_of(judge)
+    assert (reply.finish, reply.tokens, len(bodies)) == (finish, None, 1)
+    assert reply.text
+
+
 def test_a_claude_that_takes_no_temperature_is_asked_without_one(tmp_path: Path) -> None:
     refusal = VENDORS["anthropic"].error(400, "`temperature` is deprecated for this model.")
     given: Given = lambda _n, body: (400, refusal) if "temperature" in body else None  # noqa: E731
