@@ -365,12 +365,3 @@ def test_a_dead_endpoint_stops_the_run_with_the_reason(tmp_path: Path):
     result = scored(tmp_path, f"http://127.0.0.1:{port}/v1", n=16)
     assert result.refused == f"the connection to 127.0.0.1:{port} failed: Connection refused"
     assert (result.counts.requests, result.stopped) == (4, "refused")
-
-
-def test_a_refusal_of_log_probabilities_holds_for_one_run(tmp_path: Path):
-    refusal = b'{"error": {"message": "this model does not support logprobs"}}'
-    with serve(answer=lambda _n, _path, _request: (400, refusal, "")) as server:
-        for run in ("a", "b"):
-            scored(tmp_path, server.base_url, out=run, n=3, scoring="expected")
-            assert {row.status for row in rows_of(tmp_path / run)} == {"unsupported"}
-        assert server.counts["requests"] == 2

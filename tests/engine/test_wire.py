@@ -114,7 +114,7 @@ def test_an_endpoint_that_never_answers_gives_rows_with_the_reason(tmp_path: Pat
     assert again.unscored == ()
 
 
-def test_a_model_without_log_probabilities_is_unsupported_and_known_for_the_next_run(tmp_path: Path):
+def test_a_model_without_log_probabilities_is_unsupported_and_asked_once_in_each_run(tmp_path: Path):
     with serve(logprobs=False) as server:
         words: dict[str, Any] = {"judges": f"m@{server.base_url}", "scoring": "expected", "concurrency": 1}
         longmark.run(records(5), QR, out=tmp_path / "r", **words)
@@ -122,7 +122,7 @@ def test_a_model_without_log_probabilities_is_unsupported_and_known_for_the_next
         assert asked <= 2
         assert {row.status for row in rows_of(tmp_path / "r")} == {"unsupported"}
         longmark.run(records(5), QR, out=tmp_path / "s", **words)
-        assert server.counts["requests"] == asked
+        assert server.counts["requests"] == asked + 1
         assert {row.status for row in rows_of(tmp_path / "s")} == {"unsupported"}
         assert "log-probabilities" in (rows_of(tmp_path / "s")[0].reason or "")
 
@@ -346,6 +346,6 @@ def test_log_probabilities_that_were_refused_once_are_still_read_from_the_cache(
         longmark.run(records(3), QR, out=tmp_path / "a", **given)
         sent = server.counts["requests"]
         longmark.run(records(3), QR, out=tmp_path / "b", **given)
-        assert server.counts["requests"] == sent
+        assert server.counts["requests"] == sent + 1
     statuses = [[row.status for row in rows_of(tmp_path / folder)] for folder in "ab"]
     assert statuses == [["ok", "ok", "unsupported"]] * 2
