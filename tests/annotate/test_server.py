@@ -87,7 +87,7 @@ def test_two_tabs_see_each_other(served: Served):
     saved = ada.post(f"{path}/draft", {**first, "f.relevance": "3", "count": "1"})
     assert (saved.status, saved.json["saved"], saved.json["version"]) == (200, True, 1)
     stale = ada.post(f"{path}/draft", {**second, "f.relevance": "9", "count": "1"})
-    assert (stale.status, stale.json["stale"], stale.json["values"]) == (409, True, {"f.relevance": ["3"]})
+    assert (stale.status, stale.json["stale"], stale.json["differ"]) == (409, True, [["Relevance", "9", "3"]])
     page = ada.post(path, {**second, "f.right": "yes", "f.relevance": "9"})
     assert page.status == 409
     assert values_of(served, "i0") == {"relevance": 3}  # nothing is lost, nothing is overwritten
@@ -373,3 +373,19 @@ def test_training_shows_the_right_answers_and_has_a_pass_mark(tmp_path: Path, an
             assert {one.kind for one in store.assignments() if one.item_id.startswith("t")} == {"training"}
             export(load(served.path), items, store, tmp_path / "out")
         assert not (tmp_path / "out" / "ratings.csv").exists(), "no label for a metric"
+
+
+def test_versions_are_compared_in_words(tmp_path: Path):
+    """Options by their labels, in a German study, with errors in German."""
+    fields = '{name: ok, label: "Passt es?", type: choice, options: [{value: y, label: Ja}, {value: n, label: Nein}]}'
+    text = f"title: T\nlanguage: de\nitems: {{from: jsonl, path: items.jsonl}}\nshow: [answer]\nfields: [{fields}]\n"
+    with serving(write_study(tmp_path, study=text)) as served:
+        ada = served.person("Ada")
+        item = ada.next()
+        assert item is not None
+        (path, first), (_, second) = ada.view(item), ada.view(item)
+        ada.post(f"{path}/draft", {**first, "f.ok": "y", "count": "1"})
+        stale = ada.post(f"{path}/draft", {**second, "f.ok": "n", "count": "1"})
+        assert stale.json["differ"] == [["Passt es?", "Nein", "Ja"]]
+        page = ada.post(path, {**ada.view(item)[1], "f.ok": ""})
+        assert "ist noch nicht beantwortet" in page.text

@@ -61,7 +61,7 @@ class Row:
 @dataclass(frozen=True, slots=True)
 class Control:
     """A field on the page. kind: the field's type; posted: its name in the form; over: the text it marks; when: the
-    form field that it depends on, and the values with which it is asked; own: the legend is the application's."""
+    form field that it depends on, and the values with which it is asked; own: the legend is not the study's."""
 
     kind: str
     id: str
@@ -205,6 +205,7 @@ class _Maker:
             help=asked.help,
             group=asked.group or "",
             required=asked.required,
+            own=not asked.label,
             error=self.errors.get(asked.name) or self.errors.get(posted) or "",
             **depends,
             **specific,
