@@ -8,7 +8,7 @@ It raises `errors.NoScore` if the example is unscored. It does not load, cache, 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 from longmark.errors import NoScore
@@ -58,6 +58,11 @@ class Silence:
 
 Result = Score | Mapping[str, Score | NoScore]
 ScoreSpecs = Mapping[str, ScoreSpec]
+
+
+def paper(default: Any, published: Any) -> Any:
+    """A parameter's default, and its value where the metric shall compute as its paper did (`--as-published`)."""
+    return field(default=default, metadata={"published": published})
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +126,11 @@ class Metric:
     doc: str = ""
     source: str = ""
     origin: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def as_published(self) -> dict[str, Any]:
+        """Parameter -> the value with which the metric computes as its paper did, where that is not the default."""
+        return {p.name: p.metadata["published"] for p in fields(self.params) if "published" in p.metadata}
 
     def silence_of(self, part: str) -> Silence:
         """What an answer that says nothing gets from the score with this part of its name."""

@@ -10,8 +10,11 @@ import orjson
 import pytest
 from tests.wire import serve
 
+import longmark
 from longmark import cli
+from longmark.errors import SettingsChanged
 from longmark.models.registry import Registry
+from longmark.records import Example
 
 EXAMPLES = [
     {
@@ -288,3 +291,20 @@ def test_a_bundle_that_is_larger_unpacked_than_it_may_be_is_left_at_the_limit(
         assert cli.main(["verify", str(bundle), "--max-bundle-bytes", str(1 << 20)]) == 2
         err = capsys.readouterr().err
         assert forged or "has more than 1,048,576 bytes unpacked; --max-bundle-bytes sets the limit" in err
+
+
+def test_a_run_of_an_earlier_version_of_a_metric_is_not_continued_and_verify_names_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("LONGMARK_HOME", str(tmp_path / "home"))
+    example = Example(id="1", question="?", answer="b", references=("b",), options={"a": "x", "b": "y"})
+    run = tmp_path / "run"
+    longmark.run([example], "climaqa.mcq", out=run)
+    assert orjson.loads((run / "rows.jsonl").read_bytes())["signature"]["params"]["version"] == 2
+    manifest = orjson.loads((run / "manifest.json").read_bytes())
+    del manifest["fixed"]["params"]["climaqa.mcq"]["version"]
+    (run / "manifest.json").write_bytes(orjson.dumps(manifest))
+    with pytest.raises(SettingsChanged, match="version"):
+        longmark.run([example], "climaqa.mcq", out=run)
+    assert cli.main(["verify", str(run)]) == 3
+    assert "version" in capsys.readouterr().out

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
+
 from longmark.text.entailment import Relation
 from longmark.text.overlap import OverlapChecker, overlap
 
@@ -30,3 +32,20 @@ def test_more_shared_words_are_more_support_and_the_label_goes_by_a_half():
 def test_without_words_there_is_no_probability():
     assert relations("", "rain") == relations("...", "rain") == relations("rain", "?") == [Relation("neutral")]
     assert relations("rain") == []
+
+
+@pytest.mark.parametrize(
+    ("claim", "passage", "other"),
+    [
+        ("台风在九月登陆佛罗里达。", "报告说，台风在九月登陆佛罗里达州，造成洪水。", "地震摧毁了学校。"),
+        (
+            "ハリケーンは九月に上陸した。",
+            "報告によると、ハリケーンは九月にフロリダに上陸した。",
+            "地震で学校が壊れた。",
+        ),
+        ("พายุขึ้นฝั่งในเดือนกันยายน", "รายงานว่าพายุขึ้นฝั่งในเดือนกันยายนที่ฟลอริดา", "แผ่นดินไหวทำลายโรงเรียน"),
+    ],
+)
+def test_scripts_without_spaces_are_compared_by_pairs_of_characters(claim: str, passage: str, other: str):
+    assert [one.label for one in relations(passage, claim, other)] == ["entails", "neutral"]
+    assert overlap("台风来了", ["台风走了"]) == 1 / 3  # 台风, 风来, 来了 against 台风, 风走, 走了

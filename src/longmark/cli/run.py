@@ -65,6 +65,7 @@ def add_scoring(one: argparse.ArgumentParser) -> None:
     add(model, "--checker", "MODEL", text)
     fixed = one.add_argument_group("fixed for a run folder", "a resumed run must use the same values")
     add(fixed, "--param", "METRIC.NAME=VALUE", "set a parameter of a metric; repeatable")
+    add(fixed, "--as-published", "", "set the parameters of the metrics' papers; --param wins")
     add(fixed, "--scoring", "text|expected", "how a judge's score is read (default: text)", default="text")
     text = "judges give a reason before the score (default: yes for text scoring, if every judge is at an endpoint)"
     add(fixed, "--reasons", "", text, action=argparse.BooleanOptionalAction, default=None)

@@ -28,6 +28,7 @@ def add_to(verbs: Any) -> None:
     text = "List the metrics, or show one: inputs, range, cost, formula, source, parameters."
     one = add_verb(verbs, "metrics", metrics, text)
     add(one, "name", "NAME", "the metric to show (default: list all)", nargs="?")
+    add(one, "--as-published", "", "list the parameters that `longmark run --as-published` sets")
 
     one = add_verb(
         verbs, "prompts", prompts, "List the prompts, show one, write them to files, or check a folder of replacements."
@@ -73,8 +74,11 @@ def _add_verifying(one: argparse.ArgumentParser) -> None:
 
 
 def metrics(arguments: argparse.Namespace) -> int:
-    from longmark.metrics.page import listing, page
+    from longmark.metrics.page import as_published, listing, page
 
+    if arguments.as_published:
+        print(as_published(arguments.name) or f"longmark: the defaults of {arguments.name} are the paper's")
+        return 0
     print(page(arguments.name) if arguments.name else listing())
     return 0
 

@@ -72,7 +72,7 @@ def make_settings(names: Sequence[str | Metric], registry: Registry, options: Ru
         from longmark.domain import named
 
         named(None, f"{' and '.join(readers)} look{'s' * (len(readers) == 1)} for what the questions' domain names")
-    params = parameters(selected, options.params or {})
+    params = parameters(selected, options.params or {}, as_published=options.as_published)
     book = from_folder(Path(options.prompts), every_prompt(selected)) if options.prompts else PromptBook()
     called = {role for chosen in selected for role in chosen.metric.models}
     backends = registry.backends(replace(options, checker=named_checker(options.checker)), called)

@@ -82,6 +82,7 @@ class RunOptions(ModelNames, Options):
 
     Fixed for the run's folder:
       params           `METRIC.NAME` -> value
+      as_published     the parameters that `params` does not give have the values of the metrics' papers
       scoring          how a judge's score is read: `text` or `expected`
       reasons          whether judges give reasons for their scores; None: with `text`, if every judge is at an endpoint
       seed             of everything that samples
@@ -98,6 +99,7 @@ class RunOptions(ModelNames, Options):
     """
 
     params: Mapping[str, Any] = field(default_factory=dict)
+    as_published: bool = False
     scoring: str = "text"
     reasons: bool | None = None
     seed: int = 0
@@ -241,8 +243,9 @@ def with_reasons(selected: Sequence[Selected], options: RunOptions, backends: Ba
     return frozenset(name for name, want in wanted.items() if want)
 
 
-def parameters(selected: Sequence[Selected], given: Mapping[str, str]) -> dict[str, Any]:
-    """metric -> its parameters, with what `--param METRIC.NAME=VALUE` gives in place of the defaults.
+def parameters(selected: Sequence[Selected], given: Mapping[str, Any], *, as_published: bool = False) -> dict[str, Any]:
+    """metric -> its parameters, with what `--param METRIC.NAME=VALUE` gives in place of the defaults. as_published: the
+    other parameters have the values of the metric's paper.
 
     UnknownName for a parameter that no selected metric has; UserError for a value of the wrong kind.
     """
@@ -253,7 +256,9 @@ def parameters(selected: Sequence[Selected], given: Mapping[str, str]) -> dict[s
         for chosen in selected
         for name, kind in get_type_hints(chosen.metric.params).items()
     }
-    changes: dict[str, dict[str, Any]] = {chosen.name: {} for chosen in selected}
+    changes: dict[str, dict[str, Any]] = {
+        chosen.name: chosen.metric.as_published if as_published else {} for chosen in selected
+    }
     for name, value in given.items():
         if name not in settable:
             hint = "See: longmark metrics NAME" if settable else "The metrics of this run have no parameters."

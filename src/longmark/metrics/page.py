@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from typing import Any
 
 from longmark.errors import UserError
 from longmark.metric import SCORED, Metric, ScoreSpec
@@ -60,16 +61,34 @@ def facts(name: str, metric: Metric) -> list[tuple[str, str]]:
         found.append(("runs on", "pairs of answers"))
     if metric.variants:
         found.append(("runs on", "variants of questions"))
-    found += [
-        (f"--param {name}.{field.name}", f"{_values(str(field.type))}, default {field.default}")
-        for field in dataclasses.fields(metric.params)
-    ]
+    found += [(f"--param {name}.{field.name}", _of_param(field)) for field in dataclasses.fields(metric.params)]
     return found
+
+
+def _of_param(field: dataclasses.Field[Any]) -> str:
+    published = field.metadata.get("published")
+    paper = "" if published is None else f", --as-published {published}"
+    return f"{_values(str(field.type))}, default {field.default}{paper}"
 
 
 def _values(kind: str) -> str:
     """`mean or cut` for a Literal; any other type as it is."""
     return " or ".join(re.findall(r"'([^']+)'", kind)) or kind
+
+
+def as_published(name: str | None = None) -> str:
+    """A line for each parameter that `--as-published` sets, as `--param` takes it: of the metrics that a name selects,
+    or of all. UnknownName for an unknown name."""
+    chosen = select([name]) if name else [one for each in names() for one in select([each])]
+    return "\n".join(
+        f"{one.name}.{parameter}={_printed(value)}"
+        for one in chosen
+        for parameter, value in one.metric.as_published.items()
+    )
+
+
+def _printed(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def silence() -> str:

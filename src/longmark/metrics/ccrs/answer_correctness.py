@@ -16,7 +16,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from longmark.judged import judged_metric, score_prompts
-from longmark.metric import Score
+from longmark.metric import Score, paper
 from longmark.metrics.ccrs import EMPTY_ANSWER
 from longmark.records import Example
 
@@ -36,7 +36,7 @@ correct.""",
 @dataclass(frozen=True)
 class Params:
     weight: float = 0.7  # CCRS, section 2.3.2: lambda
-    as_published: bool = False
+    as_published: bool = paper(False, True)
 
     def __post_init__(self) -> None:
         if not 0 <= self.weight <= 1:

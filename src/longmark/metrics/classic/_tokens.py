@@ -16,15 +16,14 @@ from functools import cache, lru_cache, partial
 from typing import Any, Literal, TypeVar
 
 from longmark.errors import NoScore, UserError, library
+from longmark.text.overlap import NO_SPACES
 
 T = TypeVar("T")
 Tokenizer = Literal["rouge", "space", "unicode", "13a", "intl", "zh", "char", "ja-mecab", "ko-mecab"]
 
 EXTRA = "classic"
 _NOT_ROUGE = re.compile(r"[^a-z0-9]+")
-_NO_SPACES = re.compile(
-    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
-)  # scripts without spaces between words: Thai, Lao, Burmese, Khmer, kana, Han
+_NO_SPACES = re.compile(f"[{NO_SPACES}]")
 _BY_SPACES = frozenset({"space", "13a", "intl"})
 _MOST_UNREAD = 0.5  # the share of a text's letters and digits that a tokenizer may leave out
 _LONG = 20_000  # characters from which a computation would hold up the event loop

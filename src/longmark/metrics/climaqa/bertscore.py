@@ -11,8 +11,19 @@ from .861 to .926. Those of our default are from .575 to .815, in nearly the sam
 
 from __future__ import annotations
 
-from longmark.metric import Metric, Silence
-from longmark.metrics.classic.bertscore import Params, score
+from dataclasses import dataclass
+
+from longmark.metric import Metric, Silence, paper
+from longmark.metrics.classic import bertscore
+from longmark.metrics.classic._encoders import EMBEDDED
+from longmark.metrics.classic.bertscore import score
+
+
+@dataclass(frozen=True)
+class Params(bertscore.Params):
+    encoder: str = paper(EMBEDDED, "hf:roberta-large")
+    layer: int = paper(-1, 17)
+
 
 METRIC = Metric(
     score, needs=("answer", "references"), bounds=(-1, 1), params=Params, silence=Silence(empty="undefined")

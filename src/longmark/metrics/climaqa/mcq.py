@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from longmark.errors import NoScore
-from longmark.metric import Metric, Score, Silence
+from longmark.metric import Metric, Score, Silence, paper
 from longmark.models.handles import Models
 from longmark.records import Example
 
@@ -33,7 +33,7 @@ _MARKS = " \t\r\n*_`\"'“”‘’().:,;[]"
 
 @dataclass(frozen=True)
 class Params:
-    read: Literal["option", "first"] = "option"
+    read: Literal["option", "first"] = paper("option", "first")
 
 
 def options_of(given: Mapping[str, Any] | list[Any] | None) -> dict[str, str]:

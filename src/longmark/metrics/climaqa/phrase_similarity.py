@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from longmark.errors import NoScore
-from longmark.metric import Metric, Score
+from longmark.metric import Metric, Score, paper
 from longmark.metrics.score._similarity import cosine
 from longmark.models.handles import Models
 from longmark.records import Example
@@ -43,7 +43,7 @@ _NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[-+]?[0-9]+)?", re.I
 class Params:
     window: int = 4  # ClimaQA, section 3.2.2
     windows: bool = False
-    terms: Literal["plain", "as_published"] = "plain"
+    terms: Literal["plain", "as_published"] = paper("plain", "as_published")
 
     def __post_init__(self) -> None:
         if self.window < 0:

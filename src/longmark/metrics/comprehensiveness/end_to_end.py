@@ -28,7 +28,7 @@ from pydantic import BaseModel, ConfigDict
 
 from longmark.errors import NoScore
 from longmark.judge import Reader, Unreadable, ask, numbered, structure
-from longmark.metric import Metric, Score, Silence
+from longmark.metric import Metric, Score, Silence, paper
 from longmark.metrics.comprehensiveness._sources import (
     SUMMARY,
     Empty,
@@ -68,10 +68,10 @@ Reply with a JSON object and nothing else: {"reasoning": "...", "covered": [{"st
 
 @dataclass(frozen=True)
 class Params:
-    summarize: bool = False
-    empty: Empty = "undefined"
+    summarize: bool = paper(False, True)
+    empty: Empty = paper("undefined", "zero")
     refusal: Refusal = "zero"
-    unparsable: Literal["unparsable", "zero"] = "unparsable"
+    unparsable: Literal["unparsable", "zero"] = paper("unparsable", "zero")
 
 
 class _Form(BaseModel):

@@ -38,7 +38,7 @@ from typing import Any, Literal
 
 from longmark.concurrency import concurrently
 from longmark.errors import NoScore
-from longmark.metric import Metric, Score, Silence
+from longmark.metric import Metric, Score, Silence, paper
 from longmark.metrics.comprehensiveness._asking import Asked, Inquiry, Plan, ask, dissimilar
 from longmark.metrics.comprehensiveness._sources import (
     SUMMARY,
@@ -69,11 +69,11 @@ Extraction = Literal["shared", "typed"]
 @dataclass(frozen=True)
 class Params:
     relevance: float = 3.5  # T_rel, appendix B.1.2
-    extraction: Extraction = "shared"
-    summarize: bool = False
-    relations: Literal["needed", "all", "strongest"] = "needed"
+    extraction: Extraction = paper("shared", "typed")
+    summarize: bool = paper(False, True)
+    relations: Literal["needed", "all", "strongest"] = paper("needed", "all")
     similarity: float | None = None
-    empty: Empty = "undefined"
+    empty: Empty = paper("undefined", "zero")
     refusal: Refusal = "zero"
 
     def __post_init__(self) -> None:

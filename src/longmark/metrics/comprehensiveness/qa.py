@@ -42,7 +42,7 @@ from typing import Any, Literal
 
 from longmark.concurrency import concurrently
 from longmark.judge import ask
-from longmark.metric import Metric, Score, Silence
+from longmark.metric import Metric, Score, Silence, paper
 from longmark.metrics.comprehensiveness import _asking
 from longmark.metrics.comprehensiveness._asking import Inquiry
 from longmark.metrics.comprehensiveness._questions import (
@@ -106,10 +106,10 @@ _LABELS = {  # label -> what the first says of the other, and the other of the f
 class Params:
     relevance: float = 3.5  # T_rel, appendix B.1.2
     confidence: float = 2.0  # T_conf, appendix B.1.2
-    summarize: bool = False
+    summarize: bool = paper(False, True)
     quantities: Literal["code", "judge"] = "code"
-    relations: Literal["needed", "all"] = "needed"
-    empty: Empty = "undefined"
+    relations: Literal["needed", "all"] = paper("needed", "all")
+    empty: Empty = paper("undefined", "zero")
     refusal: Refusal = "zero"
 
     def __post_init__(self) -> None:

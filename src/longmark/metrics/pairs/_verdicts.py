@@ -23,7 +23,7 @@ from typing import Any, Literal
 
 from longmark.concurrency import concurrently
 from longmark.judge import Reader, Sampling, ask, choice, expected, numbered
-from longmark.metric import Metric, Score
+from longmark.metric import Metric, Score, paper
 from longmark.models.handles import ChatHandle, Models
 from longmark.prompts import Prompt
 from longmark.records import Example
@@ -48,7 +48,7 @@ _LETTER = expected({"a": 1.0, "b": -1.0, "tie": 0.0})
 class Params:
     """Of every judge that sees both answers."""
 
-    orders: Literal["both", "balanced", "given"] = "both"
+    orders: Literal["both", "balanced", "given"] = paper("both", "balanced")
     on_flip: Literal["tie", "first"] = "tie"
     equal: Literal["tie", "ask"] = "tie"
 

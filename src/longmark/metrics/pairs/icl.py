@@ -9,8 +9,10 @@ Unscored (`missing_input`): no pair of another question in the file.
 Cost: 1 call for each judge, order and sample.
 
 Parameters: orders, on_flip, equal: as `pairs.direct`. examples: a file of pairs with labels; required.
-shown: how many of them. longest: characters of each text.
-Deviations: the paper has no such judge; the prompt is ours.
+shown: how many of them; 3 in the paper (CALF, section 5 and table 5: ChatGPT-ICL, GPT-4o-ICL). longest: characters of
+each text.
+Deviations: the prompt is ours. The paper states no limit of length: `longest=1000000` (`--as-published`), and does
+not say which pairs it shows.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from longmark.errors import NoScore, UserError
+from longmark.metric import paper
 from longmark.metrics.pairs._files import labelled, others, signed
 from longmark.metrics.pairs._verdicts import (
     ABSENT,
@@ -50,7 +53,7 @@ QUESTION = Question(
 class IclParams(Params):
     examples: str = ""
     shown: int = 3
-    longest: int = 600
+    longest: int = paper(600, 1_000_000)
 
     def __post_init__(self) -> None:
         if self.examples:

@@ -47,7 +47,7 @@ from typing import Any, Literal
 
 from longmark.concurrency import concurrently
 from longmark.errors import NoScore
-from longmark.metric import Metric, Score, ScoreSpec, Silence
+from longmark.metric import Metric, Score, ScoreSpec, Silence, paper
 from longmark.models.handles import Models
 from longmark.records import Example
 from longmark.text.claims import CLAIMS, answer_calls, answer_claims, reference_calls, reference_claims
@@ -60,7 +60,7 @@ _LARGEST_BATCH = 200  # a greater number is a typing error
 @dataclass(frozen=True)
 class Params:
     batch: int = BATCH
-    empty: Literal["undefined", "zero"] = "undefined"
+    empty: Literal["undefined", "zero"] = paper("undefined", "zero")
 
     def __post_init__(self) -> None:
         if not 1 <= self.batch <= _LARGEST_BATCH:

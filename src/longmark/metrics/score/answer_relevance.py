@@ -38,7 +38,7 @@ from pydantic import BaseModel, ConfigDict
 from longmark.concurrency import concurrently
 from longmark.errors import NoScore
 from longmark.judge import Unreadable, ask, structure, text
-from longmark.metric import Metric, Score, ScoreSpec, Silence
+from longmark.metric import Metric, Score, ScoreSpec, Silence, paper
 from longmark.metrics.score._masking import Masked, Named, Rewritten, masked, phrase_reader, rewritten
 from longmark.metrics.score._similarity import cosine, embed_whole
 from longmark.models.handles import Models
@@ -84,7 +84,7 @@ Reply with a JSON object and nothing else, {"questions": ["...", "..."]}, with e
 @dataclass(frozen=True)
 class Params:
     questions: int = 5  # SCORE, section 3.3
-    masking: Literal["phrases", "rewrite"] = "phrases"
+    masking: Literal["phrases", "rewrite"] = paper("phrases", "rewrite")
 
     def __post_init__(self) -> None:
         if not 1 <= self.questions <= 20:

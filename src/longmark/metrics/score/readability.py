@@ -25,7 +25,7 @@ from importlib import metadata
 from typing import Literal
 
 from longmark.errors import NoScore
-from longmark.metric import Metric, Score, ScoreSpec, Silence
+from longmark.metric import Metric, Score, ScoreSpec, Silence, paper
 from longmark.metrics.score._syllables import syllables
 from longmark.records import Example
 from longmark.text.sentences import sentences, words
@@ -51,7 +51,7 @@ TEXTSTAT = "0.7.8"  # of the authors' notebook; later versions count otherwise
 
 @dataclass(frozen=True)
 class Params:
-    syllables: Literal["rule", "textstat"] = "rule"
+    syllables: Literal["rule", "textstat"] = paper("rule", "textstat")
 
     def __post_init__(self) -> None:
         if self.syllables == "textstat" and (found := _textstat_version()) != TEXTSTAT:

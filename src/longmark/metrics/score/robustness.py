@@ -22,7 +22,7 @@ from typing import Literal
 
 from longmark.domain import PARAPHRASE
 from longmark.errors import NoScore
-from longmark.metric import Metric, Score, ScoreSpec, Silence
+from longmark.metric import Metric, Score, ScoreSpec, Silence, paper
 from longmark.metrics.score._similarity import cosine, embed_whole
 from longmark.models.handles import Models
 from longmark.records import Example
@@ -30,7 +30,7 @@ from longmark.records import Example
 
 @dataclass(frozen=True)
 class Params:
-    long_answers: Literal["mean", "cut"] = "mean"
+    long_answers: Literal["mean", "cut"] = paper("mean", "cut")
 
 
 async def score(example: Example, models: Models, params: Params) -> dict[str, Score | NoScore]:

@@ -43,7 +43,7 @@ from longmark.concurrency import concurrently
 from longmark.domain import Domain
 from longmark.errors import NoScore
 from longmark.judge import ONCE, TEMPERATURE, Sampling, ask, numbered
-from longmark.metric import Metric, Score, ScoreSpec, Silence
+from longmark.metric import Metric, Score, ScoreSpec, Silence, paper
 from longmark.metrics.score._labels import (
     EXPLAINED,
     QUOTED,
@@ -113,8 +113,8 @@ Check = Literal["words", "none"]
 class Params:
     samples: int = 3  # SCORE's agents 1 to 3 are one model
     temperature: float = 0.7
-    check: Check = "words"
-    all_na: Literal["undefined", "zero"] = "undefined"
+    check: Check = paper("words", "none")
+    all_na: Literal["undefined", "zero"] = paper("undefined", "zero")
 
     def __post_init__(self) -> None:
         if not 1 <= self.samples <= _MOST_SAMPLES:
