@@ -1,11 +1,11 @@
-"""Whether the interval on the number of questions holds what it says: the table in docs/power.md.
+"""How many of the plans of `longmark power` reach the power that they promise: the table in docs/power.md.
 
-`python -m bench.power [--pilots 2000] [--simulations 400]`
+`python -m bench.power [--pilots 200] [--assurance .8,.5]`
 
-For each shape of differences, the true number of questions follows from the true spread (`stats.power.questions_needed`
-for an effect of a quarter of the standard deviation). Pilots of each size are drawn; printed are the answers of the
-pilots (5 % and 95 % quantiles), the share of 95 % intervals that hold the truth, with clusters of four questions too,
-and the power of the paired sign-flip test at the true number by simulation.
+For each shape of differences, pilots of each size are drawn and planned (`analysis.power.comparison`) for a true
+difference of a quarter of the standard deviation, in the direction in which it is harder to find. The true power at
+each planned number of questions comes from a curve of 4,000 samples at each of 25 numbers, tested by Hall's t as in
+`stats.max_t`. Printed: the median of the plans, the share whose true power is at least .8, and at least .7.
 """
 
 from __future__ import annotations
@@ -16,66 +16,62 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from longmark.stats.permutation import paired_permutation
-from longmark.stats.power import questions_needed, variance_per_question
+from longmark.analysis.power import Options, comparison
+from longmark.stats.student import t_quantile
 
 Floats = NDArray[np.float64]
-Drawn = Callable[[np.random.Generator, int], Floats]
-SIZES = (30, 60, 150)
-EFFECT = 0.25
+Drawn = Callable[[np.random.Generator, tuple[int, int]], Floats]
+SIZES, EFFECT, WANTED = (10, 20, 30, 60, 150), 0.25, 0.8
+NUMBERS = np.unique(np.geomspace(20, 1500, 25).astype(int))
 
 SHAPES: dict[str, Drawn] = {
-    "normal": lambda random, n: random.normal(size=n),
-    "six values": lambda random, n: np.round(5 * (random.beta(3, 2, n) - random.beta(3, 2, n))) / 5,
-    "near a ceiling": lambda random, n: random.beta(6, 0.6, n) - random.beta(5, 0.6, n),
-    "equal in 80 %": lambda random, n: random.choice([-1.0, 0.0, 1.0], n, p=[0.1, 0.8, 0.1]),
-    "heavy tails (t, 5 d.f.)": lambda random, n: random.standard_t(5, n),
+    "normal": lambda random, size: random.normal(size=size),
+    "six values": lambda random, size: np.round(5 * (random.beta(3, 2, size) - random.beta(3, 2, size))) / 5,
+    "equal in 80 %": lambda random, size: random.choice([-1.0, 0.0, 1.0], size, p=[0.1, 0.8, 0.1]),
+    "heavy tails (t, 5 d.f.)": lambda random, size: random.standard_t(5, size),
+    "exponential": lambda random, size: random.exponential(1, size) - 1,
+    "lognormal": lambda random, size: random.lognormal(0, 0.8, size) - np.exp(0.32),
 }
 
 
-def clustered(random: np.random.Generator, n: int) -> Floats:
-    """Normal differences in clusters of four, half of the variance between clusters."""
-    return np.repeat(random.normal(size=n // 4), 4) + random.normal(size=n // 4 * 4)
-
-
-def truth(drawn: Drawn) -> tuple[float, int, float]:
-    """The variance per question, the questions needed and the effect."""
-    differences = drawn(np.random.default_rng(0), 2_000_000)
-    if drawn is clustered:
-        variance, effect = float(differences.reshape(-1, 4).mean(axis=1).var()) * 4, EFFECT * float(differences.std())
-    else:
-        variance = float(differences.var())
-        effect = EFFECT * variance**0.5
-    return variance, questions_needed(variance, effect, per_cluster=4 if drawn is clustered else 1) or 0, effect
+def curve(random: np.random.Generator, drawn: Drawn, effect: float) -> Floats:
+    """The power at each of `NUMBERS`."""
+    powers = []
+    for n in NUMBERS:
+        d = drawn(random, (4_000, int(n))) + effect
+        mean = d.mean(axis=1)
+        u = d - mean[:, None]
+        squares = (u * u).sum(axis=1)
+        t, a = mean * n / np.sqrt(n / (n - 1) * squares), (u**3).sum(axis=1) / squares**1.5
+        powers.append((np.abs(t + a * t * t / 3 + a * a * t**3 / 27 + a / 6) > t_quantile(0.95, n - 1)).mean())
+    return np.array(powers)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--pilots", type=int, default=2_000)
-    parser.add_argument("--simulations", type=int, default=400)
-    how = parser.parse_args()
-    print("| differences | needed | power | pilot | estimates (90 % of pilots) | coverage |")
-    print("| --- | ---: | ---: | ---: | ---: | ---: |")
-    for name, drawn in {**SHAPES, "clusters of four": clustered}.items():
+    parser.add_argument("--pilots", type=int, default=200)
+    parser.add_argument("--assurance", default="0.8,0.5")
+    given = parser.parse_args()
+    assurances = [float(one) for one in given.assurance.split(",")]
+    print("| differences | pilot |", " | ".join(f"assurance {one:g}: plan | >= .8 | >= .7" for one in assurances), "|")
+    print("| --- | ---: |", " | ".join("---: | ---: | ---:" for _ in assurances), "|")
+    for name, drawn in SHAPES.items():
         random = np.random.default_rng(1)
-        variance, needed, effect = truth(drawn)
-        found = "–"
-        if drawn is not clustered:
-            middle = float(drawn(random, 1_000_000).mean())
-            moved = (drawn(random, needed) - middle + effect for _ in range(how.simulations))
-            tests = [paired_permutation(one, np.zeros(needed), permutations=999, seed=random) for one in moved]
-            found = f"{np.mean([one.p is not None and one.p <= 0.05 for one in tests]):.3f}"
-        for size in SIZES[1:] if drawn is clustered else SIZES:
-            answers, held = list[float](), 0
-            clusters = np.repeat(np.arange(size // 4), 4).tolist() if drawn is clustered else None
-            for _ in range(how.pilots):
-                sample = drawn(random, size)
-                of = variance_per_question(sample, clusters=clusters)
-                held += of.low is not None and of.high is not None and of.low <= variance <= of.high
-                per_cluster = 4 if clusters else 1
-                answers.append(questions_needed(of.value or 0.0, effect, per_cluster=per_cluster) or np.nan)
-            low, high = np.quantile(answers, [0.05, 0.95])
-            print(f"| {name} | {needed} | {found} | {size} | {low:.0f} to {high:.0f} | {held / how.pilots:.3f} |")
+        sample = drawn(random, (1, 1_000_000))
+        effect, middle = EFFECT * float(sample.std()), float(sample.mean())
+        of = min((curve(random, drawn, sign * effect - middle) for sign in (1, -1)), key=lambda one: float(one.sum()))
+        for size in SIZES:
+            cells = []
+            for assurance in assurances:
+                how, plans = Options(effect=effect, assurance=assurance), list[float]()
+                for _ in range(given.pilots):
+                    made = comparison("m", 2, ("a", "b"), drawn(random, (1, size))[0], None, 0.05, how)
+                    plans.append((made.needed and made.needed.value) or np.nan)
+                known = [one for one in plans if not np.isnan(one)]
+                reached = np.interp(known, NUMBERS, of)
+                shares = " | ".join(f"{(reached >= least - 0.005).mean():.2f}" for least in (WANTED, 0.7))
+                cells.append(f"{np.median(known):.0f} | {shares}")
+            print(f"| {name} | {size} |", " | ".join(cells), "|", flush=True)
 
 
 if __name__ == "__main__":

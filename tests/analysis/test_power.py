@@ -13,10 +13,10 @@ from tests.analysis.compare.runs import run_of
 from tests.there import there
 
 from longmark.analysis.metrics_study import metrics_study
-from longmark.analysis.power import Options, Plan, document, power
+from longmark.analysis.power import Comparison, Options, Plan, comparison, document, power
 from longmark.cli import main
 from longmark.errors import UnknownName, UserError
-from longmark.stats.power import detectable, questions_needed, standard_errors_apart, variance_per_question
+from longmark.stats.power import detectable, inflation, questions_needed, standard_errors_apart, variance_per_question
 
 
 def test_the_needed_questions_have_the_power_and_one_less_has_not():
@@ -116,7 +116,7 @@ def test_the_verb_answers_in_a_sentence_and_writes_json(pilot: Path, capsys: pyt
     assert main(["power", str(pilot), "--effect", "0.05", "--systems", "a,b", "--out", str(out)]) == 0
     printed = capsys.readouterr().out
     assert "A difference of 0.05 needs " in printed
-    assert "questions with power 0.8 (alpha 0.05, 1 comparison)." in printed
+    assert "questions with power 0.8 (alpha 0.05, 1 comparison, assurance 0.8)." in printed
     (line,) = json.loads((out / "tables" / "power.json").read_bytes())["rows"]
     assert line["needed_low"] < line["needed"] < line["needed_high"]
     assert (out / "report.html").exists()
@@ -171,3 +171,50 @@ def test_mistakes_are_named(pilot: Path):
         planned(pilot, systems=["a", "d"])
     with pytest.raises(UserError, match="compares two systems or more; the pilot has a"):
         planned(pilot, systems=["a"])
+
+
+def plan_of(differences: list[float], clusters: list[int] | None = None, **options: float) -> Comparison:
+    how = Options(effect=0.25, **options)  # type: ignore[arg-type]
+    return comparison("m", 2, ("a", "b"), np.array(differences), clusters, 0.05, how)
+
+
+def test_plans_reach_their_power_for_most_pilots():
+    # 128 questions show a quarter of a standard deviation. Of plans for the pilot's own variance half ask for fewer; of
+    # those with assurance .8 a fifth (of 200: 40, 99.9 % binomial: 23 to 60).
+    chance = np.random.default_rng(7)
+    short = [0, 0]
+    for _ in range(200):
+        found = variance_per_question(chance.normal(size=20), level=0.6)
+        for i, variance in enumerate((there(found.value), there(found.high))):
+            short[i] += there(questions_needed(variance, 0.25)) < 128
+    assert short[0] >= 80
+    assert 23 <= short[1] <= 60
+    pilot = chance.normal(size=20).tolist()
+    bare, sure = (there(there(plan_of(pilot, assurance=share).needed).value) for share in (0.5, 0.8))
+    upper = there(questions_needed(there(variance_per_question(pilot, level=0.6).high), 0.25))
+    assert bare < upper <= sure
+
+
+def test_skewness_costs_questions_and_normal_differences_none():
+    chance = np.random.default_rng(8)
+    assert inflation(chance.normal(size=300), 34, 0.5) < 1.15
+    assert inflation(chance.exponential(1, 300) - 1, 34, 0.5) > 1.2
+
+
+def test_unequal_clusters_need_more_questions_and_few_effective_ones_give_no_plan():
+    chance = np.random.default_rng(9)
+    values, sizes = chance.normal(size=40), np.array([1, 2, 4, 9] * 10)
+    unequal = plan_of(np.repeat(values, sizes).tolist(), np.repeat(np.arange(40), sizes).tolist())
+    equal = plan_of(np.repeat(values, 4).tolist(), np.repeat(np.arange(40), 4).tolist())
+    assert there(there(unequal.needed).value) > there(there(equal.needed).value)
+    big = plan_of(chance.normal(size=60).tolist(), [0] * 30 + list(range(1, 31)))
+    assert there(big.needed).value is None
+    assert big.reason == "2.1 effective clusters are too few for a decision"
+
+
+def test_an_assurance_that_the_pilot_cannot_give_says_so():
+    few = plan_of([0.1, 0.3, -0.2, 0.4, 0.0])
+    assert (there(few.needed).value, few.reason) == (None, "no assurance: an interval needs at least 8 questions")
+    assert there(plan_of([0.1, 0.3, -0.2, 0.4, 0.0], assurance=0.5).needed).value
+    with pytest.raises(UserError, match="assurance"):
+        Options(assurance=0.4)

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
 from longmark.errors import UnknownName, UserError
+from longmark.stats.means import wilson
 from longmark.stats.ppi import ppi_mean
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "goldens" / "stats_oracles.json").read_text(encoding="utf-8"))
@@ -22,12 +23,13 @@ GOLDEN = json.loads((Path(__file__).parents[1] / "goldens" / "stats_oracles.json
 def test_by_hand():
     # Labels 1 0 1 1, marks .8 .4 .6 1 there and .5 .7 .9 .3 elsewhere, weight 1: .6 + mean(.2 -.4 .4 0) = .65.
     # Squares about .05: .0225 + .2025 + .1225 + .0025 = .35, /3/4 = .0291667; marks about .6: .01 + .01 + .09 + .09 =
-    # .2, /3/4 = .0166667. Error sqrt(.0458333) = .214087; t(3) = 3.182446, half .681321.
+    # .2, /3/4 = .0166667. Error sqrt(.0458333) = .214087; t(3) = 3.182446. Labels of 0
+    # and 1: Wilson's interval for .65 x .35 / .0458333 = 4.963636 labels.
     human, judge = [1, 0, 1, 1, None, None, None, None], [0.8, 0.4, 0.6, 1, 0.5, 0.7, 0.9, 0.3]
     found = ppi_mean(human, judge, weight=1.0)
     assert found.value == pytest.approx(0.65)
     assert found.error == pytest.approx(0.214087, abs=1e-6)
-    assert (found.low, found.high) == pytest.approx((-0.031321, 1.331321), abs=1e-5)
+    assert found.ends == pytest.approx(wilson(0.65, 4.963636, 3.182446), abs=1e-5)
     assert (found.labelled, found.unlabelled, found.missing, found.tuned) == (4, 4, 0, False)
     assert found.judge == pytest.approx(0.65)
     # Tuned: covariance of labels and marks on the labelled: mean(.25*.1 + .75*.3 - .25*.1 + .25*.3) = .075; variance

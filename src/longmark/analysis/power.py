@@ -9,15 +9,15 @@ true one. Arithmetic and sources: `stats.power`.
     detectable   the true difference that `questions` questions (default: the pilot's) find with that probability
 
 Questions of a cluster (answers from one document, say) depend on each other: the spread is then that of clusters of the
-pilot's mean size. The interval of both is that of the pilot's spread. Errors: UserError for an effect that is not above
-0, shares outside (0, 1), a pilot of one system, or scores that were made in different ways; UnknownName for a metric or
-a system.
+pilot's sizes. Both numbers are planned with `assurance`, and for the pilot's skewness and ties; their interval is that
+of the pilot's spread. Errors: UserError for an effect that is not above 0, shares outside (0, 1), a pilot of one
+system, or scores that were made in different ways; UnknownName for a metric or a system.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 from operator import itemgetter
@@ -34,8 +34,9 @@ from longmark.report.tables import Column, Table, interval_columns
 from longmark.scores.clusters import QUESTION
 from longmark.scores.files import paths_given
 from longmark.scores.paired import read_scores
-from longmark.stats.power import MOST, detectable, questions_needed, variance_per_question
+from longmark.stats.power import MOST, detectable, inflation, questions_needed, variance_per_question
 from longmark.stats.results import Estimate
+from longmark.stats.samples import Floats
 
 _DRAWN, _STEPS = 8, 20
 
@@ -46,6 +47,8 @@ class Options:
 
     effect      the difference to show, in the metrics' units; None: `needed` is not computed
     questions   for `detectable`; None: the pilot's
+    assurance   the probability that the plan reaches the power, over pilots: it is made for the end of the pilot's
+                variance that the true one exceeds with probability 1 - assurance; .5: for the estimate itself
     power, alpha, level   of the test, of all comparisons together, of intervals
     metrics, systems      only these (metrics or families); by: `system` or `run`, None as `compare` chooses
     cluster     the field that the questions of a cluster share
@@ -56,6 +59,7 @@ class Options:
     power: float = 0.8
     alpha: float = 0.05
     level: float = 0.95
+    assurance: float = 0.8
     metrics: Sequence[str] = ()
     systems: Sequence[str] = ()
     by: str | None = None
@@ -66,6 +70,8 @@ class Options:
         for name, value in (("power", self.power), ("alpha", self.alpha), ("level", self.level)):
             if not 0 < value < 1:
                 raise UserError(f"{name}: expected a number between 0 and 1, such as 0.8; found {value}")
+        if not 0.5 <= self.assurance < 1:
+            raise UserError(f"assurance: expected a share from 0.5, below 1; found {self.assurance}")
         if self.power <= self.alpha:
             raise UserError(f"power: expected more than alpha ({self.alpha}); found {self.power}")
         if self.effect is not None and not 0 < self.effect < float("inf"):
@@ -76,8 +82,10 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Two systems on a metric. variance: of `stats.power.variance_per_question`; needed: None without an effect;
-    questions: what `detectable` is for; per_cluster: questions in a cluster of the pilot; places: decimals."""
+    """Two systems on a metric. variance: of `stats.power.variance_per_question`; needed: None without an effect; the
+    values of needed and detectable are for the variance at the assurance, times `inflation`, their intervals for that
+    of the estimate; questions: what `detectable` is for; per_cluster: questions in an effective cluster of the pilot;
+    places: decimals."""
 
     metric: str
     places: int
@@ -88,6 +96,8 @@ class Comparison:
     detectable: Estimate
     questions: int
     per_cluster: float
+    planned: float | None = None
+    inflation: float = 1.0
 
     @property
     def spread(self) -> float | None:
@@ -142,27 +152,51 @@ def power(runs: str | Path | Sequence[str | Path], options: Options | None = Non
         places = decimals(scores.facts[name], None, float(np.nanmax(np.abs(matrix), initial=0.0)))
         column = {system: matrix[:, place] for place, system in enumerate(scores.systems)}
         for first, second in pairs:
-            variance = variance_per_question(column[first] - column[second], clusters=clusters, level=how.level)
-            found.append(_comparison(name, places, (first, second), variance, alpha, how))
+            differences = column[first] - column[second]
+            found.append(comparison(name, places, (first, second), differences, clusters, alpha, how))
     return Plan(
         tuple(map(str, paths_given(runs))), tuple(found), alpha, how, tuple(run_notices(scores, names, differing))
     )
 
 
-def _comparison(
-    metric: str, places: int, pair: tuple[str, str], variance: Estimate, alpha: float, how: Options
+def comparison(
+    metric: str,
+    places: int,
+    pair: tuple[str, str],
+    differences: Floats,
+    clusters: Sequence[Hashable] | None,
+    alpha: float,
+    how: Options,
 ) -> Comparison:
+    """The plan for two systems. differences: of the pilot, one a question; alpha: of this comparison."""
+    variance = variance_per_question(differences, clusters=clusters, level=how.level)
+    planned = variance.value
+    if planned is not None and how.assurance > 0.5:
+        upper = variance_per_question(differences, clusters=clusters, level=2 * how.assurance - 1)
+        planned = upper.high  # None without an interval
+        if planned is None:
+            variance = replace(variance, reason=f"no assurance: {upper.reason}")
     n = how.questions or variance.n
-    per_cluster = variance.n / variance.clusters if variance.clusters else 1.0
+    per_cluster = variance.n / variance.effective if variance.effective else 1.0
     test = {"per_cluster": per_cluster, "alpha": alpha, "wanted": how.power}
+    effect, more = how.effect, 1.0
+    if variance.value is not None:
+        shown = effect or detectable(variance.value, n, **test)
+        asked = questions_needed(variance.value, shown, **test) if effect else n
+        if asked:
+            more = inflation(differences, asked, shown, clusters=clusters, alpha=alpha, wanted=how.power)
 
     def estimate(of: Callable[[float], float | None]) -> Estimate:
-        value, low, high = (None if v is None else of(v) for v in (variance.value, variance.low, variance.high))
+        value, low, high = (None if v is None else of(v) for v in (planned, variance.low, variance.high))
         return replace(variance, value=value, low=low, high=high)
 
     needed = None
-    if how.effect is not None:
-        needed = estimate(lambda v: questions_needed(v, how.effect or 0.0, **test))
+    if effect is not None:
+
+        def questions(v: float) -> int | None:
+            return (found := questions_needed(v, effect, **test)) and math.ceil(found * more)
+
+        needed = estimate(questions)
         if needed.value is None and not needed.reason:
             needed = replace(needed, reason=f"more than {MOST:,} questions")
     return Comparison(
@@ -172,9 +206,11 @@ def _comparison(
         second=pair[1],
         variance=variance,
         needed=needed,
-        detectable=estimate(lambda v: detectable(v, n, **test)),
+        detectable=estimate(lambda v: detectable(v * more, n, **test)),
         per_cluster=per_cluster,
         questions=n,
+        planned=planned,
+        inflation=more,
     )
 
 
@@ -200,17 +236,20 @@ def document(plan: Plan) -> Document:
     columns += [
         Column("with questions", "questions", key="questions"),
         *interval_columns("detectable", "detectable", places, ci),
+        Column("more", "inflation", 2),
         Column("reason"),
     ]
     shared = f" ({how.alpha:g} / {len(plan.comparisons)} comparisons)" if len(plan.comparisons) > 1 else ""
     note = (
         f"Two-sided paired t test, power {how.power:g}, alpha {plan.alpha:.4g}{shared}. "
         "pilot: questions with a score of both systems. detectable: the true difference that so many questions detect. "
-        "Intervals: uncertainty of the pilot's variance (jackknife of its logarithm)."
+        f"Planned with assurance {how.assurance:g}: for the end of the pilot's variance that the true one exceeds with "
+        f"probability {1 - how.assurance:.2g}. more: how many times as many questions skewness and ties cost, by "
+        "simulation. Intervals: uncertainty of the pilot's variance (jackknife of its logarithm)."
     )
     names = list(dict.fromkeys(one.metric for one in plan.comparisons))
     table = Table("power", "Questions and differences", tuple(columns), plan.comparisons, note)
-    known = [one for one in plan.comparisons if one.variance.value is not None]
+    known = [one for one in plan.comparisons if one.planned is not None]
     top = 2 * max(((one.needed and one.needed.value) or one.questions for one in known), default=0)
     steps = [max(3, round(top * step / _STEPS)) for step in range(1, _STEPS + 1)]
     lines = [
@@ -241,7 +280,7 @@ def document(plan: Plan) -> Document:
 
 def _shown(one: Comparison, n: int, plan: Plan) -> float:
     test = {"per_cluster": one.per_cluster, "alpha": plan.alpha, "wanted": plan.options.power}
-    return detectable(one.variance.value or 0.0, n, **test)
+    return detectable((one.planned or 0.0) * one.inflation, n, **test)
 
 
 def _answer(plan: Plan) -> str:
@@ -250,7 +289,8 @@ def _answer(plan: Plan) -> str:
     most = plan.most
     if most is None:
         return f"No answer: {'; '.join(dict.fromkeys(one.reason or '' for one in plan.comparisons))}."
-    test = f"with power {how.power:g} (alpha {how.alpha:g}, {counted(len(plan.comparisons), 'comparison')})"
+    assured = f", assurance {how.assurance:g}" if how.assurance > 0.5 else ""
+    test = f"with power {how.power:g} (alpha {how.alpha:g}, {counted(len(plan.comparisons), 'comparison')}{assured})"
     where = "" if len(plan.comparisons) == 1 else f", for {most.metric}, {most.first} and {most.second}"
     if how.effect is None:
         return (

@@ -22,6 +22,8 @@ def add_to(verbs: Any) -> None:
     )
     add(one, "--power", "SHARE", "the probability that the test finds the difference (default: 0.8)", default=0.8)
     add(one, "--alpha", "SHARE", "significance level over all comparisons (default: 0.05)", default=0.05)
+    text = "the probability that the plan reaches the power; 0.5 plans for the pilot's own variance (default: 0.8)"
+    add(one, "--assurance", "SHARE", text, default=0.8)
     add(one, "--level", "SHARE", "confidence level of each interval (default: 0.95)", default=0.95)
     add(one, "--metrics", "NAME,…", "the metrics or families to plan for (default: all)")
     add(one, "--systems", "NAME,…", "the systems (or runs) to compare (default: all)")
@@ -42,7 +44,7 @@ def power(arguments: argparse.Namespace) -> int:
     from longmark.report.document import check_out, publish
 
     check_out(arguments.out)
-    same = ("effect", "questions", "power", "alpha", "level", "by", "cluster", "allow_different_judges")
+    same = ("effect", "questions", "power", "alpha", "level", "assurance", "by", "cluster", "allow_different_judges")
     options = {name: getattr(arguments, name) for name in same}
     how = Options(metrics=split(arguments.metrics), systems=split(arguments.systems), **options)
     publish(document(plan(arguments.runs, how)), arguments.out, Console())

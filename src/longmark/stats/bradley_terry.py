@@ -4,22 +4,29 @@ The odds that one system is chosen over another are the ratio of their strengths
 39); a tie is half a choice for each. Strengths are natural logarithms with mean 0 over the systems: the difference of
 two is the logarithm of the odds. evalica finds the maximum likelihood (Newman 2023, JMLR 24).
 
-Intervals are percentiles of the strengths in resampled clusters (choices on one question belong together). Where no
-maximum exists there is no strength but a reason: systems that were never compared with the others, directly or through
-a third, or that won (or lost) every comparison with the others, so that their strength has no limit (Ford 1957).
+Intervals are percentiles of the strengths in resampled clusters (choices on one question belong together), expanded for
+few of them: the tails are those of the normal distribution beyond sqrt(G / (G - 1)) t, t the quantile of Student's t
+with G - 1 degrees of freedom (Hesterberg 2015, "What teachers should know about the bootstrap", Am. Statistician 69).
+
+Where no maximum exists there is no strength but a reason: systems that were never compared with the others, directly or
+through a third, or that won (or lost) every comparison with the others, so that their strength has no limit (Ford
+1957).
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.sparse.csgraph import connected_components
+from scipy.special import ndtr
 
 from longmark.errors import UserError
 from longmark.stats.results import Estimate, check_level
 from longmark.stats.samples import Floats, check_count, cluster_numbers
+from longmark.stats.student import t_quantile
 
 FIRST, SECOND, TIE = "a", "b", "tie"
 RESAMPLES = 500
@@ -139,7 +146,8 @@ def _estimates(
     if empty.undefined > _UNDEFINED * empty.resamples:
         reason = f"in {empty.undefined:,} of {empty.resamples:,} resamples a system won or lost every comparison"
         return [replace(empty, value=float(value), reason=reason) for value in values]
-    low, high = np.quantile(np.array(made), [(1 - empty.level) / 2, (1 + empty.level) / 2], axis=0)
+    tail = float(ndtr(-math.sqrt(count / (count - 1)) * t_quantile(empty.level, count - 1)))
+    low, high = np.quantile(np.array(made), [tail, 1 - tail], axis=0)
     return [
         replace(empty, value=float(value), low=float(lo), high=float(hi))
         for value, lo, hi in zip(values, low, high, strict=True)

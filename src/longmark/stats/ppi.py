@@ -8,8 +8,10 @@ interval. λ (Angelopoulos, Duchi & Zrnic 2023, PPI++) weighs the judge by how w
 to 1 (Angelopoulos et al. 2023). For a difference between two systems give the differences. Units: the labels'.
 
 Deviation: the interval takes Student's t with (labelled - 1) degrees of freedom and variances with divisor n - 1, since
-labels are few; `method="normal"` gives the published one (normal quantile, divisor n). With clusters the variance is
-G / (G - 1) times the sum of squares of what each cluster adds to the mean by all its items, G of them having a label.
+labels are few; labels that are only 0 or 1 have Wilson's interval, for as many labels as would give this variance
+(mean (1 - mean) / variance); `method="normal"` gives the published one (normal quantile, divisor n). With clusters the
+variance is G / (G - 1) times the sum of squares of what each cluster adds to the mean by all its items, G of them
+having a label.
 """
 
 from __future__ import annotations
@@ -23,6 +25,8 @@ from typing import Literal
 import numpy as np
 
 from longmark.errors import UnknownName, UserError
+from longmark.stats.clusters import degrees_of_freedom
+from longmark.stats.means import WILSON, few_clusters, wilson
 from longmark.stats.results import Estimate, check_level
 from longmark.stats.samples import Floats, Ints, Values, as_floats, cluster_numbers
 from longmark.stats.student import STUDENT, t_quantile
@@ -65,10 +69,10 @@ def ppi_mean(
 ) -> PpiMean:
     """human: a label for each item, None if nobody labelled it; judge: a score for each item.
 
-    clusters: for each item what it belongs to, labelled or not; then variances are between clusters, and t has one
-    degree less than there are clusters with a label. No interval for labels of fewer than 5 clusters. weight: λ; None:
-    tuned to the narrowest interval. No value with fewer than 3 labelled items. UserError for columns of unequal length
-    and for a level, method or weight out of range.
+    clusters: for each item what it belongs to, labelled or not; then variances are between clusters, and t has the
+    degrees of freedom of the labels' clusters (`stats.clusters`). No interval for labels of fewer than 5 clusters.
+    weight: λ; None: tuned to the narrowest interval. No value with fewer than 3 labelled items. UserError for columns
+    of unequal length and for a level, method or weight out of range.
     """
     check_level(level)
     if method not in METHODS:
@@ -102,6 +106,7 @@ def ppi_mean(
     used = (_tuned(y, f, others) if weight is None else weight) if rest else 0.0
     value = float((y - used * f).mean() + (used * others.mean() if rest else 0.0))
     empty = replace(empty, value=value, weight=used)
+    df = n - 1.0
     if numbers is None:
         own = float(y.var(ddof=ddof)) / n
         spread = float((y - used * f).var(ddof=ddof)) / n
@@ -110,19 +115,30 @@ def ppi_mean(
     elif units < _FEWEST_CLUSTERS:
         return replace(empty, reason=f"an interval needs labels of at least {_FEWEST_CLUSTERS} clusters; found {units}")
     else:
+        _, sizes = np.unique(numbers[both], return_counts=True)
+        df = degrees_of_freedom(sizes.tolist())
+        empty = replace(empty, effective=df + 1, remark=few_clusters(df + 1))
         own = _between(numbers[both], (y - mean) / n, units, ddof)
         adds = np.zeros(len(scores))
         adds[both] = (y - used * f - (y - used * f).mean()) / n
         if rest:
             adds[alone] = used * (others - others.mean()) / rest
         spread = _between(numbers[scored], adds[scored], units, ddof)
-    quantile = t_quantile(level, units - 1) if method == "t" else NormalDist().inv_cdf((1 + level) / 2)
+    quantile = t_quantile(level, df) if method == "t" else NormalDist().inv_cdf((1 + level) / 2)
     half, error = quantile * math.sqrt(own), math.sqrt(spread)
-    people = Estimate(mean, mean - half, mean + half, n, level, STUDENT if method == "t" else "normal")
+    name = STUDENT if method == "t" else "normal"
+    binary = method == "t" and bool(np.isin(y, (0, 1)).all())
+
+    def ends(centre: float, half: float) -> tuple[float, float]:
+        if binary and half > 0 and 0 < centre < 1:
+            return wilson(centre, centre * (1 - centre) * (quantile / half) ** 2, quantile)
+        return centre - half, centre + half
+
+    people = Estimate(mean, *ends(mean, half), n, level, WILSON if binary and half > 0 else name)
     if error <= 1e-12 * max(1.0, float(np.abs(y).max())):
         why = "labels and scores differ by a constant only, and the scores are equal: there is no spread"
         return replace(empty, human=people, reason=why)
-    low, high = value - quantile * error, value + quantile * error
+    low, high = ends(value, quantile * error)
     return replace(empty, low=low, high=high, error=error, human=people, worth=n * own / spread)
 
 
