@@ -7,7 +7,8 @@ LongmarkError
 │   ├── MissingExtra          a command needs a package that an extra installs
 │   ├── ModelNotInstalled     an embedded model that is not installed
 │   ├── SettingsChanged       the run folder was made with other settings
-│   └── FolderInUse           another process uses the run folder
+│   ├── FolderInUse           another process uses the run folder
+│   └── Untrusted             a file names an endpoint, a variable, a command or code that the user has not trusted
 ├── ModelError                a model gave no reply; after the last retry: status `model_error`
 │   ├── RateLimited           429; may state how long to wait
 │   ├── ServerFault           5xx, a dropped or refused connection, a timeout, an invalid reply
@@ -86,6 +87,10 @@ class SettingsChanged(UserError):
 
 class FolderInUse(UserError):
     """Another process has the lock of the run folder."""
+
+
+class Untrusted(UserError):
+    """A file reaches out to something, and the user has not trusted it."""
 
 
 class ModelError(LongmarkError):

@@ -4,6 +4,9 @@ The SHA-256 of large files is kept in `home()/hashes.json` by path, length, inod
 gigabyte takes seconds, and a model's hash is its identity in the call cache. Anyone can set the time of modification
 back (`os.utime`, `cp -p`), but not the time of the last change of the inode (`st_ctime`). Windows has no such time: a
 change there that keeps length and modification time goes unnoticed.
+
+What the user trusts (`models.trust`) is in `trust.json`: there too if $LONGMARK_HOME is set, else in the user's folder
+of settings, which outlives a cleared cache.
 """
 
 from __future__ import annotations
@@ -11,7 +14,9 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 
 def home() -> Path:
@@ -22,6 +27,30 @@ def home() -> Path:
     import platformdirs
 
     return Path(platformdirs.user_cache_dir("longmark"))
+
+
+def _trust_file() -> Path:
+    if os.environ.get("LONGMARK_HOME"):
+        return home() / "trust.json"
+    import platformdirs
+
+    return Path(platformdirs.user_config_dir("longmark")) / "trust.json"
+
+
+def trusted(file: Path | None = None) -> dict[str, list[str]]:
+    """Of a file, hash of what it is trusted for -> variables of vendors that it may send elsewhere; {} if it is not
+    trusted. None: path -> hashes, of every trusted file."""
+    known = _stored(_trust_file())
+    files = {path: entry for path, entry in known.items() if isinstance(entry, dict)}
+    if file is None:
+        return {path: list(entry) for path, entry in files.items()}
+    return {key: list(named) for key, named in files.get(str(file.resolve()), {}).items() if isinstance(named, list)}
+
+
+def trust(file: Path, hashes: Mapping[str, list[str]] | None) -> None:
+    """Trusts a file for these hashes as well; None: for none any more. OSError where that cannot be stored."""
+    before = trusted(file) if hashes is not None else {}
+    _store(_trust_file(), str(file.resolve()), {**before, **hashes} if hashes is not None else None)
 
 
 def digest(path: Path) -> str:
@@ -45,22 +74,9 @@ def sha256(path: Path) -> str:
 
 def remember(path: Path, found: str) -> None:
     """Stores the hash of a file that has just been computed. Where it cannot be stored it is computed again."""
-    import json
-    import tempfile
-
-    import filelock
-
     path = path.resolve()
-    store = home() / "hashes.json"
     with contextlib.suppress(OSError):
-        store.parent.mkdir(parents=True, exist_ok=True)
-        with filelock.FileLock(store.with_suffix(".lock")), tempfile.TemporaryDirectory(dir=store.parent) as scratch:
-            fresh = Path(scratch) / store.name
-            with fresh.open("w", encoding="utf-8") as file:
-                json.dump({**_hashes(), str(path): [*_stamp(path), found]}, file, indent=1)
-                file.flush()
-                os.fsync(file.fileno())
-            fresh.replace(store)
+        _store(home() / "hashes.json", str(path), [*_stamp(path), found])
 
 
 def _stamp(path: Path) -> list[int]:
@@ -69,11 +85,33 @@ def _stamp(path: Path) -> list[int]:
 
 
 def _hashes() -> dict[str, list[int | str]]:
+    return {path: entry for path, entry in _stored(home() / "hashes.json").items() if isinstance(entry, list) and entry}
+
+
+def _stored(store: Path) -> dict[str, Any]:
+    """The object in a file of ours; {} where there is none."""
     import json
 
     try:
-        known = json.loads((home() / "hashes.json").read_bytes())
+        known = json.loads(store.read_bytes())
     except (OSError, ValueError):
         return {}
-    entries = known.items() if isinstance(known, dict) else ()
-    return {path: entry for path, entry in entries if isinstance(entry, list) and entry}
+    return known if isinstance(known, dict) else {}
+
+
+def _store(store: Path, key: str, value: Any) -> None:
+    """Sets a member of the object in a file of ours, which only the user can read; None removes it."""
+    import json
+    import tempfile
+
+    import filelock
+
+    store.parent.mkdir(parents=True, exist_ok=True)
+    with filelock.FileLock(store.with_suffix(".lock")), tempfile.TemporaryDirectory(dir=store.parent) as scratch:
+        fresh = Path(scratch) / store.name
+        kept = {name: one for name, one in {**_stored(store), key: value}.items() if one is not None}
+        with open(os.open(fresh, os.O_WRONLY | os.O_CREAT, 0o600), "w", encoding="utf-8") as file:
+            json.dump(kept, file, indent=1)
+            file.flush()
+            os.fsync(file.fileno())
+        fresh.replace(store)

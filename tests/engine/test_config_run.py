@@ -40,7 +40,15 @@ def written(folder: Path, server: Server, *lines: str) -> Path:
 def scored(folder: Path, config: Path, out: str = "run", **options: Any) -> Any:
     cache = folder / "calls.sqlite"
     return package.run(
-        EXAMPLES, METRIC, out=folder / out, judges="mine", config=config, cache=cache, check_profiles=False, **options
+        EXAMPLES,
+        METRIC,
+        out=folder / out,
+        judges="mine",
+        config=config,
+        trust=True,
+        cache=cache,
+        check_profiles=False,
+        **options,
     )
 
 
@@ -113,7 +121,7 @@ def test_a_prompt_beyond_the_context_window_is_unscored_without_a_call(tmp_path:
 def test_the_verbs_take_the_file(tmp_path: Path, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     config = written(tmp_path, server, "key_env: MISSING_KEY")
     (tmp_path / "a.jsonl").write_bytes(b"\n".join(map(orjson.dumps, EXAMPLES)))
-    words = ("run", tmp_path / "a.jsonl", "--metrics", METRIC, "--judge", "mine", "--config", config)
+    words = ("run", tmp_path / "a.jsonl", "--metrics", METRIC, "--judge", "mine", "--config", config, "--trust")
     assert "mine needs a key: set the environment variable MISSING_KEY" in command(tmp_path, *words, "--out", "x").err
     assert command(tmp_path, *words, "--dry-run").code == 0  # needs no key
     shown = command(tmp_path, "models", "check", "--config", config)
@@ -123,7 +131,7 @@ def test_the_verbs_take_the_file(tmp_path: Path, server: Server, monkeypatch: py
         f"longmark: unknown model in {config}"
     )
     monkeypatch.setenv("MISSING_KEY", "sk-now-it-is-set-01")
-    called = command(tmp_path, "models", "check", "--config", config, "--call")
+    called = command(tmp_path, "models", "check", "--config", config, "--call", "--trust")
     assert called.code == 0, called.out
     assert "mine: replied" in called.out
     assert "now-it-is-set" not in called.out

@@ -20,6 +20,7 @@ from longmark.models.keys import redact
 from longmark.models.protocols import ChatRequest, Message, Tokens
 from longmark.models.registry import Registry, price_of
 from longmark.models.settings import DEFAULTS, ModelSettings, TokenPrice
+from longmark.models.trust import Trust
 
 WHOLE = """\
 models:
@@ -55,7 +56,7 @@ def wrong(folder: Path, *lines: str, name: str = "m") -> str:
 
 
 def opened(path: Path, name: str = "o4", role: str = "judge") -> Any:
-    return Registry(config=path).open(role, name)
+    return Registry(config=path, trust=Trust(given=True)).open(role, name)
 
 
 REQUEST = ChatRequest((Message("user", "hello"),))
@@ -106,7 +107,7 @@ def test_what_can_change_a_score_is_in_the_signature_and_keys_prices_and_rates_a
 def test_models_that_are_the_same_but_for_their_name_share_replies_and_others_do_not(tmp_path: Path) -> None:
     same = "{model: m, endpoint: 'http://h/v1'"
     text = f"models:\n  a: {same}, price: {{input: 1, output: 1}}}}\n  b: {same}}}\n  c: {same}, temperature: 0.5}}\n"
-    registry = Registry(config=written(tmp_path, text))
+    registry = Registry(config=written(tmp_path, text), trust=Trust(given=True))
     a, b, c = (registry.open("judge", name) for name in "abc")
     assert a.identity == b.identity == registry.open("judge", "m@http://h/v1").identity
     assert c.identity != a.identity
@@ -202,7 +203,7 @@ def test_a_key_comes_from_a_command_that_runs_once(tmp_path: Path) -> None:
     program.write_text(f"open({str(note)!r}, 'a').write('x')\nprint('sk-printed-000003')")
     one = f"{{model: m, endpoint: 'http://h/v1', key_command: [{sys.executable}, {program}]}}"
     text = f"models:\n  a: &one {one}\n  b: *one\n"
-    registry = Registry(config=written(tmp_path, text))
+    registry = Registry(config=written(tmp_path, text), trust=Trust(given=True))
     assert registry.open("judge", "a").endpoint._key.header() == "Bearer sk-printed-000003"
     registry.open("judge", "b")
     assert note.read_text() == "x"
@@ -242,7 +243,7 @@ def test_the_vendors_keys_go_to_the_vendors_own_endpoints_only(tmp_path: Path, m
     for dialect in ("openai", "anthropic", "gemini"):
         text += f"  {dialect}-own: {{model: m, dialect: {dialect}}}\n"
         text += f"  {dialect}-else: {{model: m, dialect: {dialect}, endpoint: 'https://h.example/v1'}}\n"
-    registry = Registry(config=written(tmp_path, text))
+    registry = Registry(config=written(tmp_path, text), trust=Trust(given=True))
     for dialect, header in (("openai", "Authorization"), ("anthropic", "x-api-key"), ("gemini", "x-goog-api-key")):
         key = registry.open("judge", f"{dialect}-own").endpoint._key
         assert (key.variable, key.vendor.header) == (f"{dialect.upper()}_API_KEY", header)
@@ -260,7 +261,7 @@ def test_the_file_of_the_working_folder_counts_only_where_a_name_needs_it(
     with pytest.raises(BadInput, match=r"longmark\.yaml:1: is not YAML"):
         Registry().open("judge", "mine")
     written(tmp_path, "models: {mine: {model: m, endpoint: 'http://h/v1', temperature: 0.3}}")
-    assert Registry().open("judge", "mine").settings.temperature == 0.3
+    assert Registry(trust=Trust(given=True)).open("judge", "mine").settings.temperature == 0.3
     with pytest.raises(UserError, match=r"--judge mein: did you mean mine\? .*longmark\.yaml has mine"):
         Registry().open("judge", "mein")
     (tmp_path / "longmark.yaml").unlink()
@@ -273,7 +274,7 @@ def test_the_file_of_the_working_folder_counts_only_where_a_name_needs_it(
     with pytest.raises(UserError, match="--judge overlap: overlap is a --checker; a model is named"):
         Registry().open("judge", "overlap")
     with pytest.raises(UserError, match=r"no\.yaml"):  # a file that the user named is read at once
-        Registry(config=tmp_path / "no.yaml")
+        Registry(config=tmp_path / "no.yaml", trust=Trust(given=True))
 
 
 def test_a_dialect_without_embeddings_is_no_embedder(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from tests.wire import serve
 from longmark.errors import ModelError, RateLimited, RequestRefused, ServerFault, TooLong, Unsupported
 from longmark.models.protocols import ChatReply, ChatRequest, Message, Tokens
 from longmark.models.registry import Registry
+from longmark.models.trust import Trust
 
 MESSAGES = (Message("system", "You grade."), Message("user", "Grade the answer."))
 ASKED = ChatRequest(MESSAGES, temperature=0.7, top_p=0.9, max_tokens=64, sample=3, schema=SCHEMA)
@@ -42,7 +43,7 @@ def judge_at(name: str, folder: Path, given: Given = lambda _n, _body: None) -> 
         base = server.base_url.removesuffix("/v1") + vendor.base
         lines = "".join(f"    {line.replace('{base}', base)}\n" for line in (*vendor.lines, "key_env: DIALECT_KEY"))
         (folder / "longmark.yaml").write_text(f"models:\n  j:\n{lines}")
-        yield Registry(config=folder / "longmark.yaml").open("judge", "j"), bodies
+        yield Registry(config=folder / "longmark.yaml", trust=Trust(given=True)).open("judge", "j"), bodies
 
 
 def reply_of(judge: Any, request: ChatRequest = ASKED) -> ChatReply:
@@ -148,7 +149,9 @@ def test_members_of_the_body_are_in_the_vendors_own_form(name: str, body: str, s
     with judge_at(name, tmp_path) as (_, bodies):
         file = tmp_path / "longmark.yaml"
         file.write_text(f"{file.read_text()}    temperature: none\n    thinking_tokens: 0\n    body: {{{body}}}\n")
-        reply_of(Registry(config=file).open("judge", "j"), ChatRequest(MESSAGES, max_tokens=64))
+        reply_of(
+            Registry(config=file, trust=Trust(given=True)).open("judge", "j"), ChatRequest(MESSAGES, max_tokens=64)
+        )
     assert "temperature" not in str(bodies)
     assert bodies[0] == bodies[0] | sent
 
@@ -174,7 +177,7 @@ def test_why_a_reply_ended(name: str, change: dict[str, Any], finish: str, tmp_p
         file.write_text(
             f"{file.read_text()}    thinking_tokens: 0\n"
         )  # a reply that was cut off is not asked for again
-        reply = reply_of(Registry(config=file).open("judge", "j"))
+        reply = reply_of(Registry(config=file, trust=Trust(given=True)).open("judge", "j"))
     assert reply.finish == finish
     if "promptFeedback" in change:
         assert reply.refusal == "the prompt was blocked (PROHIBITED_CONTENT)"

@@ -22,6 +22,7 @@ _MODULES = (
     "run",
     "small",
     "models",
+    "trust",
     "compare",
     "metaeval",
     "power",

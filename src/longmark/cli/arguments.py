@@ -177,9 +177,16 @@ def add_answers(one: Any, temperature: float, max_answer: int) -> None:
     add(one, "--max-answer", "N", f"maximum number of tokens of an answer (default: {max_answer})", default=max_answer)
 
 
+def add_trust(one: Any) -> None:
+    """The option that trusts files for one command."""
+    add(one, "--trust", "", "trust the models that files name, for this command (see: longmark trust)")
+
+
 def add_calls(one: argparse.ArgumentParser) -> argparse._ArgumentGroup:
     """Options on the calls that a verb makes."""
-    add(one.add_argument_group("model names"), "--config", "FILE.yaml", CONFIG_HELP)
+    names = one.add_argument_group("model names")
+    add(names, "--config", "FILE.yaml", CONFIG_HELP)
+    add_trust(names)
     spend = one.add_argument_group("speed and cost")
     add(spend, "--concurrency", "N", "maximum number of parallel calls to one model (default: 16)", default=16)
     add(spend, "--timeout", "SECONDS", "timeout of one attempt (default: 120)", type=positive)

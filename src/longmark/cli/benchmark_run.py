@@ -15,6 +15,7 @@ from longmark.cli.arguments import NO_VALUE, add, add_calls, add_verb, split
 from longmark.cli.benchmark_export import BENCH
 from longmark.cli.rag import finish_with, open_models
 from longmark.cli.terminal import stage_lines
+from longmark.cli.trust import trusting
 from longmark.progress import counted
 
 if TYPE_CHECKING:
@@ -85,8 +86,10 @@ def run(arguments: argparse.Namespace) -> int:
         sides = dict.fromkeys(side for setting in settings if (side := side_of(setting)))
         paths = {side: getattr(arguments, side.replace("-", "_")) for side in sides}
         indexes = {side: _index(path, stack) for side, path in paths.items()}
-        of_index = next((index.embedder["name"] for index in indexes.values() if index.embedder), None)
-        embedder = arguments.embedder or (of_index if arguments.retriever != "bm25" else None)
+        embedder, trust = arguments.embedder, trusting(arguments)
+        for index in indexes.values() if embedder is None and arguments.retriever != "bm25" else ():
+            if embedder is None and index.embedder is not None:
+                embedder = trust.model_of(index.manifest, index.embedder["name"])
         models, registry = stack.enter_context(open_models(arguments, ModelNames(embedder=embedder)))
         shelves = {
             side: Shelf(f"--{side} {paths[side]}", Retriever(index, models, arguments.retriever))

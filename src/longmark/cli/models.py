@@ -6,10 +6,12 @@ import argparse
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
-from longmark.cli.arguments import CONFIG_HELP, NO_VALUE, add, add_verb
+from longmark.cli.arguments import CONFIG_HELP, NO_VALUE, add, add_trust, add_verb
+from longmark.cli.trust import trusting
 
 if TYPE_CHECKING:
     from longmark.models.config import Config, Entry
+    from longmark.models.trust import Trust
 
 _QUESTION = "Reply with the one word: ready"
 
@@ -29,6 +31,7 @@ def add_to(verbs: Any) -> None:
     add(one, "names", "NAME", "the models to show (default: all)", nargs="*")
     add(one, "--config", "FILE.yaml", CONFIG_HELP)
     add(one, "--call", "", "also send one short question to each model (paid)")
+    add_trust(one)
 
     add_verb(actions, "schema", schema, "Print the JSON schema of longmark.yaml, for use in an editor.")
 
@@ -89,7 +92,7 @@ def check(arguments: argparse.Namespace) -> int:
     if not arguments.call:
         return 0
     print()
-    replied = [_call(config, name) for name in names]
+    replied = [_call(config, name, trusting(arguments)) for name in names]
     return 0 if all(replied) else NO_VALUE
 
 
@@ -121,7 +124,7 @@ def _json(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value)
 
 
-def _call(config: Config, name: str) -> bool:
+def _call(config: Config, name: str, trust: Trust) -> bool:
     """Asks a model one question, whatever the cache holds, and prints the reply or why there is none."""
     from longmark.engine.run import finish, open_cache
     from longmark.errors import LongmarkError, ModelError
@@ -132,7 +135,7 @@ def _call(config: Config, name: str) -> bool:
 
     with closing(open_cache(None)) as cache:
         try:
-            model = Registry(cache, config=config).open("judge", name)
+            model = Registry(cache, config=config, trust=trust).open("judge", name)
             log = UsageLog(refresh=True)
 
             async def ask() -> ChatReply:

@@ -29,6 +29,7 @@ from longmark.cli.arguments import (
     whole,
 )
 from longmark.cli.terminal import stage_lines
+from longmark.cli.trust import trusting
 from longmark.progress import counted
 
 if TYPE_CHECKING:
@@ -216,7 +217,8 @@ def open_models(arguments: argparse.Namespace, names: ModelNames) -> Iterator[tu
         book = from_folder(folder, every_prompt()) if folder else PromptBook()
         budget = Budget(arguments.max_calls, arguments.max_tokens, arguments.max_usd)
         client = Client(cache, concurrency=arguments.concurrency, budget=budget, price_of=price_of)
-        registry = Registry(cache, arguments.timeout, arguments.max_reply_bytes, config=arguments.config)
+        trust = trusting(arguments)
+        registry = Registry(cache, arguments.timeout, arguments.max_reply_bytes, config=arguments.config, trust=trust)
         domain = load(getattr(arguments, "domain", None))
         yield Models(registry.backends(names), client, UsageLog(), book, domain=domain), registry
 
@@ -285,8 +287,10 @@ def _answering(arguments: argparse.Namespace) -> dict[str, Any]:
 def _names(arguments: argparse.Namespace, index: Index, by_vectors: bool, generator: str | None = None) -> ModelNames:
     from longmark.models.registry import ModelNames
 
-    of_index = index.embedder["name"] if index.embedder is not None and by_vectors else None
-    return ModelNames(generator=generator, embedder=arguments.embedder or of_index)
+    embedder = arguments.embedder
+    if embedder is None and index.embedder is not None and by_vectors:
+        embedder = trusting(arguments).model_of(index.manifest, index.embedder["name"])
+    return ModelNames(generator=generator, embedder=embedder)
 
 
 def _with_readers(registry: Registry, models: Models, readers: Sequence[Reader]) -> dict[str, Models]:

@@ -25,6 +25,7 @@ from longmark.cli.arguments import (
     split,
     tell_own_words,
 )
+from longmark.cli.trust import trusting
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -104,7 +105,12 @@ def run(arguments: argparse.Namespace) -> int:
     options = run_options(arguments)
     with closing(open_cache(options.cache)) as cache:
         registry = Registry(
-            cache, options.timeout, options.max_reply_bytes, config=options.config, sends=not arguments.dry_run
+            cache,
+            options.timeout,
+            options.max_reply_bytes,
+            config=options.config,
+            sends=not arguments.dry_run,
+            trust=trusting(arguments),
         )
         settings = make_settings(arguments.metrics, registry, options)
         bounds = {name: spec.bounds for chosen in settings.selected for name, spec in chosen.scores.items()}

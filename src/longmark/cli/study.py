@@ -13,6 +13,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 from longmark.cli.arguments import INTERRUPTED, NO_VALUE, add, add_calls
+from longmark.cli.trust import trusting
 
 if TYPE_CHECKING:
     from longmark.analysis.studies.study import Outcome, Session, Study
@@ -53,6 +54,7 @@ def run_study(arguments: argparse.Namespace, declare: Callable[[Session], Study]
                 arguments.max_reply_bytes,
                 config=arguments.config,
                 sends=not arguments.dry_run,
+                trust=trusting(arguments),
             ),
         )
         study = declare(session)

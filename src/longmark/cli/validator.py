@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from longmark.cli.arguments import NO_VALUE, add, add_calls, add_verb, share
 from longmark.cli.rag import finish_with, open_models
+from longmark.cli.trust import trusting
 from longmark.progress import counted
 
 if TYPE_CHECKING:
@@ -196,7 +197,9 @@ def _given(arguments: argparse.Namespace) -> tuple[Validator, list[Item], Labels
     library("numpy", "longmark validator", "train")
     validator, items = folder.load(arguments.validator), items_of(arguments.benchmark)
     labels = _read(arguments.labels, items) if arguments.labels else Labels()
-    return validator, items, labels, ModelNames(embedder=arguments.embedder or validator.encoder.name)
+    file = arguments.validator / folder.FILE
+    embedder = arguments.embedder or trusting(arguments).model_of(file, validator.encoder.name)
+    return validator, items, labels, ModelNames(embedder=embedder)
 
 
 def apply(arguments: argparse.Namespace) -> int:

@@ -22,6 +22,7 @@ from longmark.metric import Metric
 from longmark.models.cache import CallCache
 from longmark.models.handles import DEFAULT_DOMAIN
 from longmark.models.registry import Registry
+from longmark.models.trust import Trust
 from longmark.prompts import PromptBook, from_folder
 from longmark.records.read import ExampleSource
 from longmark.text.entailment import named_checker
@@ -43,7 +44,8 @@ def run(
     chosen = RunOptions.of(options)
     call_cache = open_cache(chosen.cache)
     try:
-        registry = Registry(call_cache, chosen.timeout, chosen.max_reply_bytes, config=chosen.config)
+        trust = Trust(chosen.trust)
+        registry = Registry(call_cache, chosen.timeout, chosen.max_reply_bytes, config=chosen.config, trust=trust)
         settings = make_settings([metrics] if isinstance(metrics, str | Metric) else metrics, registry, chosen)
         return finish(lambda: execute(examples, settings, Path(out), call_cache, chosen))
     finally:

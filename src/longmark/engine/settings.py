@@ -93,6 +93,7 @@ class RunOptions(ModelNames, Options):
       domain           `hazards` (built in), or a YAML file; only metrics that read the domain need one
     May change between sessions, beside those of `Options`:
       config           a file of models by names of one's own; None: longmark.yaml in the working folder, if it exists
+      trust            that file is trusted, as with `longmark trust`, for this session
       cache            the file of the call cache; None: calls.sqlite in longmark's home
       timeout          seconds for one HTTP attempt; max_reply_bytes: of one reply
       max_calls, max_tokens, max_usd   the budget of this session
@@ -110,6 +111,7 @@ class RunOptions(ModelNames, Options):
     pair_decimals: int | str | None = 2
     tie_band: float = 0.0
     config: str | Path | None = None
+    trust: bool = False
     cache: str | Path | None = None
     timeout: float | None = None
     max_reply_bytes: int | None = None

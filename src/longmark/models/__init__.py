@@ -5,8 +5,11 @@ Here is every way to name a model: the table that the registry, --help, errors, 
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
+AT_ENDPOINT = re.compile(r"(?P<model>.+?)@(?P<base_url>https?://.+)")
+"""`NAME@BASE_URL`."""
 CHATS = ("judge", "generator", "checker")  # what a chat model can be
 ROLES = ("judge", "generator", "embedder", "reranker", "lm", "checker")
 

@@ -10,7 +10,7 @@
 
 The file in the working folder is read if a model name has no other form; `--config FILE` names another file. It does
 not contain keys: `key_env` names a variable, `key_command` is a command that prints the key, and headers and query
-parameters can contain `${VARIABLE}`.
+parameters can contain `${VARIABLE}`. What an entry reaches out to must be trusted (`models.trust`).
 """
 
 from __future__ import annotations
@@ -38,8 +38,9 @@ from pydantic import (
 
 from longmark.errors import BadInput, UserError
 from longmark.models import SCHEMES, keys
-from longmark.models.keys import VARIABLE, VENDORS, Key, Vendor, check_base_url
+from longmark.models.keys import VARIABLE, VENDORS, Key, Vendor, check_base_url, is_host_of
 from longmark.models.settings import ASKED, ModelSettings, TokenPrice
+from longmark.models.trust import Reach, addresses_in, digests
 from longmark.records import yaml_file
 from longmark.records.files import at
 from longmark.records.values import found, problems
@@ -169,8 +170,10 @@ class Entry(_Part):
     @property
     def _variable(self) -> str | None:
         """The variable of the key: the one that the file names, or the vendor's at the vendor's own endpoint (azure:
-        at any, where it is set)."""
-        own = self.base_url == self.vendor.url or (self.dialect == "azure" and _is_set(self.vendor.variable))
+        at any of Azure's, where it is set)."""
+        own = self.base_url == self.vendor.url or (
+            self.dialect == "azure" and _is_set(self.vendor.variable) and is_host_of(self.vendor, self.base_url)
+        )
         return self.key_env or (self.vendor.variable if own else None)
 
     @property
@@ -187,6 +190,25 @@ class Entry(_Part):
         given = self.settings.fixed()
         none = {name: "none" for name in ("temperature", "top_p") if name in given and given[name] is None}
         return what | dialect | given | none
+
+    def reach(self, name: str) -> Reach:
+        """What the entry reaches out to."""
+        at = check_base_url(self.served_at)
+        azures = self.dialect == "azure" and is_host_of(self.vendor, at)
+        own = self.vendor.variable if at == self.vendor.url or azures else ""
+        command = self.key_command or ()
+        here = (path for path in map(Path, command) if not path.is_absolute() or path.is_relative_to(Path.cwd()))
+        return Reach(
+            name,
+            at,
+            self.dialect,
+            self.key_env or ("" if command else own),
+            dict(self.headers),
+            dict(self.query),
+            tuple(addresses_in(self.body)),
+            command,
+            files=digests(here),
+        )
 
     def key(self, name: str) -> Key | None:
         """The API key: of the command, of the variable, of the vendor's variable at the vendor's own endpoint, else as

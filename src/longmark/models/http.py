@@ -24,7 +24,7 @@ import orjson
 from longmark import __version__
 from longmark.errors import ModelError, RateLimited, RequestRefused, ServerFault, TooLong
 from longmark.models.failures import READ, choice_error, retry_after, retry_delay, shortened, words_of
-from longmark.models.keys import Key, check_base_url, redact
+from longmark.models.keys import Key, check_base_url, is_local, redact
 from longmark.models.protocols import Tokens
 
 if TYPE_CHECKING:
@@ -329,9 +329,8 @@ def _proxy(base_url: str) -> str | None:
     is none to this machine itself."""
     from urllib.request import getproxies, proxy_bypass
 
-    parts = urlsplit(base_url)
-    host = parts.hostname or ""
-    if host in ("localhost", "::1") or host.startswith("127."):
+    if is_local(base_url):
         return None
+    parts = urlsplit(base_url)
     proxy = getproxies().get(parts.scheme)
     return proxy if proxy and not proxy_bypass(parts.netloc) else None

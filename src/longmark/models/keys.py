@@ -233,6 +233,13 @@ def key_for(
     return None
 
 
+def vendor_url(name: str) -> str:
+    """Where `openai:NAME` and the like are served: OPENAI_BASE_URL, which OpenAI's own clients read too, else the
+    vendor's own endpoint."""
+    given = os.environ.get("OPENAI_BASE_URL", "").strip() if name == "openai" else ""
+    return check_base_url(given) if given else VENDORS[name].url
+
+
 def is_local(base_url: str) -> bool:
     """Whether a base URL is on this machine: `localhost`, `127.…` or `::1`."""
     host = _split(base_url).hostname or ""

@@ -6,15 +6,13 @@ Nothing is called and nothing is loaded here; a model's file must exist, an endp
 from __future__ import annotations
 
 import difflib
-import os
-import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from longmark.errors import UserError
-from longmark.models import CHATS, FORMS, ROLES, SCHEMES, budget
+from longmark.models import AT_ENDPOINT, CHATS, FORMS, ROLES, SCHEMES, budget
 from longmark.models.budget import Price
 from longmark.models.cache import CallCache
 from longmark.models.handles import Backends
@@ -23,9 +21,9 @@ from longmark.models.settings import DEFAULTS, ModelSettings
 
 if TYPE_CHECKING:
     from longmark.models.config import Config, Entry
+    from longmark.models.trust import Trust
 
 EMBEDDED_FOR = {"judge": "judge", "generator": "judge", "lm": "small", "embedder": "embedder", "checker": "judge"}
-_AT_ENDPOINT = re.compile(r"(?P<model>.+?)@(?P<base_url>https?://.+)")
 FILE = "longmark.yaml"
 _VERSION = {"anthropic": {"anthropic-version": "2023-06-01"}}  # of the API, which Anthropic requires
 NO_SCHEME = "the base URL after the @ must begin with http:// or https://"
@@ -50,7 +48,8 @@ class Registry:
 
     cache: where facts about endpoints are kept; timeout: seconds for one HTTP attempt, max_reply_bytes: of one
     reply; None: the default. config: the models of a file, or the file (read at once); None: longmark.yaml in the
-    working folder, read where a name needs it. sends: False for a dry run, which needs no API key.
+    working folder, read where a name needs it. sends: False for a dry run, which needs no API key. trust: what the user
+    says of files that are not trusted yet; None: nothing.
     """
 
     def __init__(
@@ -61,6 +60,7 @@ class Registry:
         *,
         config: Config | str | Path | None = None,
         sends: bool = True,
+        trust: Trust | None = None,
     ) -> None:
         self._cache = cache
         self._timeout = timeout
@@ -74,6 +74,7 @@ class Registry:
         else:
             self._config = config
         self._sends = sends
+        self._trust = trust
         self._endpoints: dict[tuple[Any, ...], Any] = {}
         self._opened: dict[tuple[str, str], Any] = {}
 
@@ -92,6 +93,13 @@ class Registry:
             if names.count(name) > 1:
                 raise UserError(f"--judge {name} was given twice: the judges of a jury must differ")
         return Backends(judges, **{role: one(role, getattr(given, role)) for role in ROLES[1:]})
+
+    @property
+    def trust(self) -> Trust:
+        """What the user says of files."""
+        from longmark.models.trust import Trust
+
+        return self._trust or Trust()
 
     def open(self, role: str, name: Name) -> Any:
         """The backend of a name in a role; a backend is itself."""
@@ -120,15 +128,15 @@ class Registry:
         vendors = ("openai", "anthropic", "gemini")
         if scheme is not None and prefix not in (*vendors, "@", ""):
             return _on_this_machine(prefix, role, rest)
-        from longmark.models.keys import VENDORS, check_base_url, key_for, vendor_key
+        from longmark.models.keys import VENDORS, check_base_url, key_for, vendor_key, vendor_url
 
         if prefix in vendors:
-            base_url = _base_url(prefix)
+            base_url = vendor_url(prefix)
             if base_url != VENDORS[prefix].url:
                 name = f"{rest}@{base_url}"
             key = vendor_key(prefix) if self._sends else None
             return self._http(_Served(role, rest, name, prefix), base_url, key)
-        endpoint = _AT_ENDPOINT.fullmatch(name)
+        endpoint = AT_ENDPOINT.fullmatch(name)
         if endpoint is not None:
             base_url = check_base_url(endpoint["base_url"])
             model = endpoint["model"]
@@ -138,6 +146,8 @@ class Registry:
             raise UserError(f"--{role} {self._unknown(role, name)}")
         if role not in CHATS and entry.dialect in ("anthropic", "gemini"):
             raise UserError(f"--{role} {name}: the dialect {entry.dialect} can be {', '.join(CHATS)}, not {role}")
+        if self._sends and self._config is not None and self._config.path is not None:
+            self.trust.require(self._config.path, entry.reach(name))
         key = entry.key(name) if self._sends else None
         extras = entry.expanded(name) if self._sends else ({}, {})
         made = self._http(_Served(role, entry.model, name, entry.dialect, entry.settings), entry.served_at, key, extras)
@@ -225,15 +235,6 @@ class _Served:
     name: str
     dialect: str = "openai"
     settings: ModelSettings = DEFAULTS
-
-
-def _base_url(vendor: str) -> str:
-    """Where `openai:NAME` and the like are served: OPENAI_BASE_URL, which OpenAI's own clients read too, else the
-    vendor's own endpoint."""
-    from longmark.models.keys import VENDORS, check_base_url
-
-    given = os.environ.get("OPENAI_BASE_URL", "").strip() if vendor == "openai" else ""
-    return check_base_url(given) if given else VENDORS[vendor].url
 
 
 def price_of(model: Backend) -> Price:

@@ -27,6 +27,7 @@ from longmark.errors import FolderInUse, LongmarkError, UserError, library
 from longmark.home import digest
 from longmark.models.handles import Models
 from longmark.models.protocols import Embedder
+from longmark.models.trust import wrote
 from longmark.rag import dense
 from longmark.rag.bm25 import METHOD, WORDS_VERSION, Bm25, Weights
 from longmark.rag.chunk import Chunker, Chunking
@@ -83,6 +84,11 @@ class Index:
     vectors: dense.Matrix | None = None
     approximate: dense.Approximate | None = field(default=None, repr=False)
 
+    @property
+    def manifest(self) -> Path:
+        """The file that names the embedder."""
+        return self.path / MANIFEST
+
     def check_embedder(self, embedder: Embedder) -> None:
         """UserError if the index was made with another embedder, or none."""
         if self.embedder is None:
@@ -138,6 +144,8 @@ async def build(
                 described = await _write_vectors(models, stored, folder, instructions, approximate, tell)
                 built = replace(built, cut=_cut(embedder, stored))
         _write_manifest(folder, built, chunking, weights, described)
+    if described is not None:
+        wrote(out / MANIFEST, described["name"])
     return replace(built, left_out=source.left_out() if isinstance(source, Documents) else None)
 
 

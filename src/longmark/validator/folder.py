@@ -15,6 +15,7 @@ from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from longmark.errors import UserError
 from longmark.models.handles import Models
+from longmark.models.trust import wrote
 from longmark.records.files import read_object
 from longmark.records.values import in_one_line
 from longmark.records.write import replacing
@@ -77,6 +78,7 @@ class Validator:
 
 def save(validator: Validator, folder: Path) -> None:
     write_json(folder / FILE, TypeAdapter(Validator).dump_python(validator))
+    wrote(folder / FILE, validator.encoder.name)
 
 
 def write_json(path: Path, data: Any) -> None:

@@ -261,8 +261,8 @@ class _Stages:
         embedder = None
         if self.index is not None and self.index.embedder is not None and self._plan.retriever != "bm25":
             embedder = self._plan.embedder  # a backend that was handed over has no other name
-            if isinstance(embedder, str):
-                embedder = str(self.index.embedder["name"])
+            if isinstance(embedder, str) and embedder != (named := str(self.index.embedder["name"])):
+                embedder = self._registry.trust.model_of(self.index.manifest, named)
         return self._models(ModelNames(generator=generator.models[0], embedder=embedder))
 
     def _client(self) -> Client:

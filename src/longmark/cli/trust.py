@@ -1,0 +1,106 @@
+"""The verb `longmark trust`, and how the other verbs ask whether a file is trusted (`models.trust`)."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from longmark.cli.arguments import add, add_verb
+
+if TYPE_CHECKING:
+    from longmark.models.trust import Reach, Trust
+
+
+def add_to(verbs: Any) -> None:
+    text = "Show what files reach out to (endpoints, variables, headers, commands), and trust them."
+    one = add_verb(verbs, "trust", trust, text)
+    paths = "a longmark.yaml, a saved validator, an index, or a folder with them (default: list what is trusted)"
+    add(one, "paths", "PATH", paths, nargs="*", type=Path)
+    add(one, "--yes", "", "trust without a question")
+    add(one, "--variable", "NAME", "a vendor's variable that may go to another host; repeatable", action="append")
+    add(one, "--forget", "", "trust the files no longer")
+
+
+def trusting(arguments: argparse.Namespace) -> Trust:
+    """What the user says of files: with `--trust` they are trusted; a terminal asks."""
+    from longmark.models.trust import Trust
+
+    there = sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()
+    return Trust(arguments.trust, _asked if there else None)
+
+
+def _asked(page: str) -> bool:
+    print(f"{page}\nTrust it? [y/N] ", end="", file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def trust(arguments: argparse.Namespace) -> int:
+    from longmark import home
+    from longmark.errors import UserError
+    from longmark.models.trust import remember
+    from longmark.progress import counted
+
+    if not arguments.paths:
+        known = home.trusted()
+        for path, hashes in known.items():
+            print(f"{path}: {counted(len(hashes), 'model')}")
+        if not known:
+            print("No file is trusted. See: longmark trust PATH")
+        return 0
+    files = dict(pair for path in arguments.paths for pair in _files(path))
+    variables = arguments.variable or []
+    if arguments.forget:
+        for file in files:
+            home.trust(file, None)
+            print(f"{file}: not trusted any more")
+        return 0
+    wanted = {file: [one for one in reaches if one.needs_trust] for file, reaches in files.items()}
+    for file, reaches in wanted.items():
+        print(f"{file}" if reaches else f"{file}: nothing in it needs trust")
+        for one in reaches:
+            print(f"  {one.name}")
+            for line in one.lines():
+                print(f"    {line}")
+            for variable in one.foreign():
+                if variable not in variables:
+                    raise UserError(
+                        f"{variable} is a vendor's variable, and {one.endpoint} is not the vendor's: add --variable "
+                        f"{variable} if it is meant, or name another variable in {file}"
+                    )
+    if not any(wanted.values()):
+        return 0
+    sure = arguments.yes or (trusting(argparse.Namespace(trust=False)).ask is not None and _asked("\nFor this:"))
+    if not sure:
+        print("Nothing is trusted. Add --yes to trust this without a question.", file=sys.stderr)
+        return 2
+    for file, reaches in wanted.items():
+        remember(file, reaches, variables)
+    print(f"Trusted: {counted(sum(map(len, wanted.values())), 'model')}.")
+    return 0
+
+
+def _files(path: Path) -> Iterator[tuple[Path, list[Reach]]]:
+    """The files of a path that name models, and what these reach out to. UserError if there is none."""
+    from longmark.errors import UserError
+    from longmark.models import config
+    from longmark.models.trust import of_name
+    from longmark.records.files import read_object
+
+    if path.is_dir():
+        inside = [path / name for name in (config.FILE, "validator.json", "index.json", "index/index.json")]
+        found = [file for file in inside if file.is_file()]
+    else:
+        found = [path] if path.is_file() else []
+    if not found:
+        raise UserError(f"{path}: expected a longmark.yaml, a saved validator, an index, or a folder with one of them")
+    for file in found:
+        if file.suffix in (".yaml", ".yml"):
+            yield file, [entry.reach(name) for name, entry in config.load(file).models.items()]
+            continue
+        content = read_object(file, "only a longmark.yaml, a validator.json and an index.json can be trusted")
+        named = content.get("encoder") or content.get("embedder") or {}
+        name = named.get("name") if isinstance(named, dict) else None
+        yield file, [of_name(name)] if isinstance(name, str) else []
