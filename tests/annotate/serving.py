@@ -15,10 +15,10 @@ from typing import Any
 from urllib.parse import quote, unquote, urlencode, urlsplit
 
 import orjson
-from aiohttp import web
 
 from longmark.annotate.auth import Access
-from longmark.annotate.server import application
+from longmark.annotate.connections import Connections
+from longmark.annotate.server import listening
 from longmark.annotate.site import Address, Site, import_study, open_store
 from longmark.annotate.store import Role, Store
 
@@ -156,7 +156,7 @@ class Served:
 
 
 @contextmanager
-def serving(path: Path, address: Address | None = None) -> Iterator[Served]:
+def serving(path: Path, address: Address | None = None, connections: Connections | None = None) -> Iterator[Served]:
     """STUDY.yaml, imported if it was not, on a free port of loopback, in a thread of its own."""
     if not path.with_suffix(".sqlite").exists():
         import_study(path)
@@ -165,19 +165,14 @@ def serving(path: Path, address: Address | None = None) -> Iterator[Served]:
     stop: asyncio.Event = asyncio.Event()
 
     async def run() -> None:
-        listening = web.TCPSite  # bound first: the address holds the port
         site = Site(open_store(path), path.parent, address or Address("", frozenset()))
-        runner = web.AppRunner(application(site), access_log=None)
-        await runner.setup()
-        place = listening(runner, "127.0.0.1", 0)
-        await place.start()
-        ports.append(runner.addresses[0][1])
-        if address is None:
-            url = f"http://127.0.0.1:{ports[0]}"
-            site.address = Address(url, frozenset((url.removeprefix("http://"), f"localhost:{ports[0]}")))
-        started.set()
-        await stop.wait()
-        await runner.cleanup()
+        async with listening(site, "127.0.0.1", 0, connections) as port:
+            ports.append(port)
+            if address is None:  # it holds the port
+                url = f"http://127.0.0.1:{port}"
+                site.address = Address(url, frozenset((url.removeprefix("http://"), f"localhost:{port}")))
+            started.set()
+            await stop.wait()
         site.store.close()
 
     thread = threading.Thread(target=loop.run_until_complete, args=(run(),), daemon=True)

@@ -352,7 +352,7 @@ def test_a_study_does_not_know_the_sessions_of_another(served: Served, tmp_path:
 
 
 def test_behind_tls_cookies_are_secure_and_the_public_name_counts(tmp_path: Path):
-    address = Address("https://labels.example.org", frozenset({"labels.example.org"}), True, True)
+    address = Address("https://labels.example.org", frozenset({"labels.example.org"}), True)
     with serving(write_study(tmp_path), address) as served:
         link = served.link("Ada")
         client = Client(served.url)

@@ -106,7 +106,10 @@ def test_a_server_that_cannot_start_keeps_the_link_of_the_owner_for_later(tmp_pa
     try:
         assert process.stdout is not None
         assert "Ctrl-C" in process.stdout.readline().decode()
-        assert "owner's link" in process.stdout.readline().decode()
+        said, file = process.stdout.readline().decode(), tmp_path / "study.owner-link"
+        assert (f"The owner's link is in {file}" in said, "/in/" in said) == (True, False), "output may be a log"
+        assert file.read_text().startswith("http://127.0.0.1:")
+        assert file.stat().st_mode & 0o777 == 0o600
     finally:
         process.terminate()
         process.wait(30)

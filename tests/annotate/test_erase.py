@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import closing
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -112,3 +113,28 @@ def test_erase_says_what_it_cannot_do(study: Path):
     assert ("answers", "i2") in erase(study, "p2").texts
     with lock_of(study.with_suffix(".sqlite")), pytest.raises(UserError, match="served"):
         erase(study, "Ada")
+
+
+def test_only_the_owner_of_the_files_reads_them(study: Path):
+    """The database with its log, backups, exports, and a link that nobody is there to read from a terminal."""
+    folder = study.parent
+    command("export", study, "--out", folder / "out")
+    command("backup", study, "--out", folder / "monday.sqlite")
+    command("restore", study, folder / "monday.sqlite", "--replace")
+    files = [one for one in folder.rglob("*") if ".sqlite" in one.name or one.parent.name == "out"]
+    files = [one for one in files if not one.name.endswith(".lock")]
+    assert len(files) >= 7
+    assert {one.name: one.stat().st_mode & 0o777 for one in files} == {one.name: 0o600 for one in files}
+
+
+def test_a_name_is_no_formula(study: Path):
+    for name in ("=HYPERLINK(1)", "+1", "-1", "@SUM"):
+        assert "must not begin with" in command("invite", study, name).err
+
+
+def test_a_link_signs_in_for_30_days(study: Path):
+    command("invite", study, "Dora")
+    with closing(open_store(study)) as store:
+        rows = store.rows("SELECT created_at, expires_at FROM invitations")
+    days = [(datetime.fromisoformat(end) - datetime.fromisoformat(begin)).days for begin, end in rows]
+    assert set(days) <= {29, 30}

@@ -1,8 +1,9 @@
 """Who may come in: invitations, sessions, passwords, and how often one may try.
 
 A link and a session are random (192 bits); the database has their SHA-256 only, and the link is shown once. Opening a
-link changes nothing: its button signs in, so that a mail program that opens links uses none up. A link works until it
-is revoked, on several devices. A person with a password gives it with the link. Every sign-in makes a new session.
+link changes nothing: its button signs in, so that a mail program that opens links uses none up. A link works on several
+devices until it expires or is revoked. A person with a password gives it with the link. Every sign-in makes a new
+session.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from longmark.annotate.database import utc_now
 from longmark.annotate.store import Person, Store
 from longmark.errors import UserError
 
-SESSION_DAYS = 30
+SESSION_DAYS = LINK_DAYS = 30
 SHORTEST_PASSWORD, LONGEST_PASSWORD = 10, 200
 _KNOWN_LENGTH = 100  # characters of a link or cookie that is looked at
 
@@ -53,11 +54,10 @@ class Access:
         self.store = store
         self._hashing = asyncio.Semaphore(2)  # each takes 32 MB
 
-    def invite(self, person: Person, by: str | None = None, days: int | None = None) -> str:
+    def invite(self, person: Person, by: str | None = None, days: int = LINK_DAYS) -> str:
         """A new link's token, for a person who may sign in again. days: after which it no longer signs in."""
         token = secrets.token_urlsafe(24)
-        ends = None if days is None else _after(days)
-        store = self.store
+        ends, store = _after(days), self.store
         with store.unit():
             count = store.row("SELECT COUNT(*) FROM invitations")
             id = f"l{(count or (0,))[0] + 1}"
@@ -186,7 +186,5 @@ def _after(days: int) -> str:
     try:
         ends = datetime.now(UTC) + timedelta(days=days)
     except OverflowError:
-        raise UserError(
-            f"a link cannot be valid for {days:,} days; give fewer, or none for one without an end"
-        ) from None
+        raise UserError(f"a link cannot be valid for {days:,} days; give fewer") from None
     return ends.isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -8,6 +8,7 @@ neither by `kill -9` nor by a power cut. The SQL is portable; what belongs to SQ
 from __future__ import annotations
 
 import asyncio
+import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
@@ -221,7 +222,7 @@ class Database:
             raise UserError(f"{to} exists already; give another name with --out FILE")
         part = to.with_name(to.name + ".part")
         try:
-            with closing(sqlite3.connect(part)) as copy:
+            with closing(sqlite3.connect(private(part))) as copy:
                 self._db.backup(copy)
                 copy.execute("PRAGMA journal_mode=DELETE")
         except sqlite3.Error as error:
@@ -243,7 +244,16 @@ def checked(path: Path) -> str:
     return str(id)
 
 
+def private(path: Path) -> Path:
+    """The path of a file, made where there is none, that only its owner reads and writes."""
+    with suppress(OSError):  # another user's, or a system without such rights
+        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+        path.chmod(0o600)
+    return path
+
+
 def _connect(path: Path) -> sqlite3.Connection:
+    private(path)  # the files beside it take its rights
     db = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None, cached_statements=256)
     db.execute("PRAGMA journal_mode=WAL")
     db.execute("PRAGMA synchronous=FULL")

@@ -76,7 +76,7 @@ def export(
             continue
         path = folder / name
         if content := made[name]():
-            with replacing(path) as file:
+            with replacing(path, private=True) as file:
                 file.write(content)
             written.append(path)
         else:

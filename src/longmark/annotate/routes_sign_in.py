@@ -92,6 +92,5 @@ def _failed(c: Context, state: screens.LinkState, status: int, found: Link | Non
 
 
 def _network(c: Context) -> str:
-    """Whose attempts are counted together: the address, as the proxy in front gives it."""
-    forwarded = c.request.headers.get("X-Forwarded-For", "") if c.site.address.proxied else ""
-    return forwarded.rpartition(",")[2].strip()[:60] or c.request.remote or ""
+    """Whose attempts are counted together."""
+    return c.site.address.asker(c.request.remote or "", c.request.headers.get("X-Forwarded-For", ""))

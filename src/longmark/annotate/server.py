@@ -7,17 +7,18 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 from aiohttp import web
 from filelock import Timeout
 
 from longmark.annotate import routes_adjudicate, routes_owner, routes_sign_in, routes_work
+from longmark.annotate.connections import Connection, Connections, log_once
 from longmark.annotate.site import Address, Site, lock_of, open_store
 from longmark.annotate.store import Role
-from longmark.annotate.web import MOST_BYTES, SITE, Route, entrance, guard
+from longmark.annotate.web import SITE, Route, entrance, guard
 from longmark.errors import UserError
 
 _ALL: frozenset[Role] = frozenset(("owner", "adjudicator", "annotator"))
@@ -65,7 +66,7 @@ ROUTES = (
 
 
 def application(site: Site) -> web.Application:
-    app = web.Application(middlewares=[guard], client_max_size=MOST_BYTES)
+    app = web.Application(middlewares=[guard])
     app[SITE] = site
     for route in ROUTES:
         app.router.add_route(route.method, route.path, entrance(route))
@@ -84,20 +85,38 @@ def serve(path: Path, host: str, port: int, address: Address, ready: Callable[[S
         store.close()
 
 
-async def _run(site: Site, host: str, port: int, ready: Callable[[Site], None]) -> None:
-    runner = web.AppRunner(application(site), access_log=None)  # paths hold links, which are secrets
+@asynccontextmanager
+async def listening(site: Site, host: str, port: int, connections: Connections | None = None) -> AsyncIterator[int]:
+    """Answers requests until the block ends; yields the port."""
+    runner, loop, among = (
+        web.AppRunner(application(site), shutdown_timeout=5.0),
+        asyncio.get_running_loop(),
+        connections or Connections(),
+    )
     await runner.setup()
+    server = runner.server
+    assert server is not None
+    loop.set_exception_handler(log_once)
     try:
         try:
-            await web.TCPSite(runner, host, port, reuse_address=True).start()
+            listener = await loop.create_server(lambda: Connection(server, among), host, port, reuse_address=True)
         except (OSError, OverflowError) as error:
             why = getattr(error, "strerror", None) or error
             raise UserError(f"cannot listen on {host}, port {port} ({why}); choose another --port or --host") from None
+        try:
+            yield int(listener.sockets[0].getsockname()[1])
+        finally:
+            listener.close()
+            among.drop_all()
+    finally:
+        await runner.cleanup()
+
+
+async def _run(site: Site, host: str, port: int, ready: Callable[[Site], None]) -> None:
+    async with listening(site, host, port):
         ready(site)
         stop, loop = asyncio.Event(), asyncio.get_running_loop()
         with suppress(NotImplementedError):  # Windows: Ctrl-C ends asyncio.run itself
             for number in (signal.SIGINT, signal.SIGTERM):
                 loop.add_signal_handler(number, stop.set)
         await stop.wait()
-    finally:
-        await runner.cleanup()

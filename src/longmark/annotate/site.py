@@ -11,6 +11,7 @@ import ipaddress
 import secrets
 import shutil
 import sys
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -24,7 +25,7 @@ from filelock import FileLock, Timeout
 
 from longmark.annotate.assign import AssignmentState, Queue, away
 from longmark.annotate.auth import Access, Attempts
-from longmark.annotate.database import checked, utc_now
+from longmark.annotate.database import checked, private, utc_now
 from longmark.annotate.items import Item, read_items
 from longmark.annotate.progress import Progress
 from longmark.annotate.store import Store
@@ -35,6 +36,7 @@ from longmark.records.files import BadLines
 from longmark.records.values import Problem, found, name
 
 PORT = 8765
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
 def database_of(path: Path) -> Path:
@@ -133,7 +135,7 @@ def restored(path: Path, backup: Path, *, replace: bool) -> Path | None:
         with lock_of(database):
             kept = _put_aside(database, id, replace) if database.exists() else None
             part = database.with_name(database.name + ".part")
-            shutil.copyfile(backup, part)
+            shutil.copyfile(backup, private(part))
             part.replace(database)
             return kept
     except Timeout:
@@ -155,17 +157,30 @@ def _put_aside(database: Path, id: str, replace: bool) -> Path:
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where people find the server. url: what links begin with; hosts: names it answers to; secure: by TLS; proxied: a
-    proxy stands in front and says whose requests it passes on."""
+    """Where people find the server. url: what links begin with; hosts: names it answers to; secure: by TLS; proxies:
+    networks of the proxies that say whose requests they pass on."""
 
     url: str
     hosts: frozenset[str]
     secure: bool = False
-    proxied: bool = False
+    proxies: tuple[Network, ...] = ()
+
+    def asker(self, remote: str, forwarded: str) -> str:
+        """Who asks: as a named proxy says in X-Forwarded-For, else the address that the request came from."""
+        told = forwarded.rpartition(",")[2].strip()[:60]
+        try:
+            known = any(ipaddress.ip_address(remote) in network for network in self.proxies)
+        except ValueError:
+            known = False
+        return told if known and told else remote
 
 
-def address_of(host: str, port: int, behind_tls: str | None = None) -> Address:
-    """UserError for a host that other machines reach without TLS."""
+def address_of(host: str, port: int, behind_tls: str | None = None, proxy: Sequence[str] = ()) -> Address:
+    """proxy: addresses or networks of proxies. UserError for a host that other machines reach without TLS."""
+    try:
+        proxies = tuple(ipaddress.ip_network(one) for one in proxy)
+    except ValueError as error:
+        raise UserError(f"--proxy: {error}; name the proxy's address, such as 127.0.0.1 or 172.17.0.0/16") from None
     if behind_tls is None:
         if not is_local(host):
             raise UserError(
@@ -174,7 +189,7 @@ def address_of(host: str, port: int, behind_tls: str | None = None) -> Address:
             )
         names = ("127.0.0.1", "localhost", "[::1]", f"[{host}]" if ":" in host else host)
         shown = f"[{host}]" if ":" in host else host
-        return Address(f"http://{shown}:{port}", frozenset(f"{name}:{port}" for name in names))
+        return Address(f"http://{shown}:{port}", frozenset(f"{name}:{port}" for name in names), proxies=proxies)
     parts = urlsplit(behind_tls)
     local = parts.scheme == "http" and is_local(parts.hostname or "")
     if not parts.hostname or not (parts.scheme == "https" or local) or parts.path.strip("/") or parts.query:
@@ -182,7 +197,7 @@ def address_of(host: str, port: int, behind_tls: str | None = None) -> Address:
             f"--behind-tls {behind_tls}: expected the address that people open, such as https://labels.example.org "
             "(http only for localhost, of a container whose port is published on this machine), without a path"
         )
-    return Address(f"{parts.scheme}://{parts.netloc}", frozenset((parts.netloc.lower(),)), not local, True)
+    return Address(f"{parts.scheme}://{parts.netloc}", frozenset((parts.netloc.lower(),)), not local, proxies)
 
 
 def is_local(host: str) -> bool:
@@ -206,6 +221,7 @@ class Site:
     def __post_init__(self) -> None:
         self.access = Access(self.store)
         self.heavy = asyncio.Semaphore(1)  # one table or export at a time
+        self.reading: Counter[str] = Counter()  # person -> bytes of bodies that are arriving
         self.progress: tuple[Any, Progress] | None = None  # as it was after the event with this number
         self._epoch = -1
         self._priorities: tuple[float, Mapping[str, float]] = (0.0, {})

@@ -167,6 +167,8 @@ class Store(Database):
         name = " ".join(name.split())
         if not 0 < len(name) <= 80 or not name.isprintable():
             raise UserError("a person's name must have 1 to 80 characters, without control characters")
+        if name[0] in "=+-@":  # a spreadsheet would take it for a formula
+            raise UserError("a person's name must not begin with = + - or @")
         if self.row("SELECT 1 FROM people WHERE LOWER(name) = LOWER(?)", (name,)) is not None:
             raise UserError(f"there is a person named {name} already; give another name, or invite this one again")
         with self.unit():

@@ -6,6 +6,7 @@ what it says. Nothing is logged of requests: a link is a secret.
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 import secrets
 import sys
@@ -19,11 +20,15 @@ from aiohttp import web
 
 from longmark.annotate import screens
 from longmark.annotate.auth import Session
+from longmark.annotate.connections import BODY_SECONDS, Connection, first_in_a_minute
 from longmark.annotate.database import StoreFailed
 from longmark.annotate.site import Site
 from longmark.annotate.store import Person, Role
 
 MOST_BYTES = 4 << 20  # of a posted form: 100,000 characters of any script, and more
+_SIGNED_OUT_BYTES = 16 << 10  # of a form of somebody who is not signed in
+_SMALL = 4 << 10  # bytes of a body that do not count against the limits of bodies that arrive at the same time:
+_OF_ONE, _OF_ALL = 8 << 20, 32 << 20  # of one person, and of all
 _MOST_FIELDS = 20_000
 _FORM = "application/x-www-form-urlencoded"
 HEADERS = {
@@ -126,7 +131,8 @@ def entrance(route: Route) -> Callable[[web.Request], Awaitable[web.StreamRespon
             try:
                 return await _answer(route, context)
             except StoreFailed as error:
-                print(f"longmark: {site.store.path}: not saved: {error}", file=sys.stderr)
+                if first_in_a_minute(f"not saved: {error}"):
+                    print(f"longmark: {site.store.path}: not saved: {error}", file=sys.stderr)
                 raise Refused(
                     503,
                     "Not saved",
@@ -145,7 +151,11 @@ async def _answer(route: Route, context: Context) -> web.Response:
         raise Refused(421, "Wrong address", f"The address of this server is {site.address.url}.")
     if request.method == "POST":
         _same_origin(request, site)
-        context.form = await read_form(request)
+        site.refresh()
+        session = site.access.session(request.cookies.get(site.cookie))
+        context.form = await read_form(request, site, session.person.id if session else "")
+    if isinstance(request.protocol, Connection):
+        request.protocol.at_work()
     site.refresh()  # after the last wait: a link may have been revoked meanwhile
     context.session = site.access.session(request.cookies.get(site.cookie))
     if route.roles is not None:
@@ -191,19 +201,42 @@ def _same_origin(request: web.Request, site: Site) -> None:
         raise Refused(403, "Sent from another site", "The form was not sent from a page of this study.")
 
 
-async def read_form(request: web.Request) -> dict[str, list[str]]:
+async def _body(request: web.Request, site: Site, person: str) -> bytes:
+    """The body of a post. person: empty for whoever is not signed in, who may send little. Raises Refused."""
+    most, among = MOST_BYTES if person else _SIGNED_OUT_BYTES, site.reading
+    if isinstance(request.protocol, Connection):
+        request.protocol.limit(BODY_SECONDS + 1)
+    body, held = bytearray(), 0
+    try:
+        async with asyncio.timeout(BODY_SECONDS):
+            async for chunk in request.content.iter_any():
+                body += chunk
+                if len(body) > most:
+                    raise Refused(413, "Too large", f"A form has at most {most >> 10:,} KB.")
+                among[person] += (more := max(0, len(body) - _SMALL) - held)
+                held += more
+                if among[person] > _OF_ONE or among.total() > _OF_ALL:
+                    raise Refused(503, "The server is busy", "What you sent was not saved.", "Send it again.")
+    except TimeoutError:
+        raise Refused(408, "Too slow", f"A form must arrive within {BODY_SECONDS:.0f} seconds.") from None
+    finally:
+        among[person] -= held
+        if not among[person]:
+            del among[person]
+    return bytes(body)
+
+
+async def read_form(request: web.Request, site: Site, person: str) -> dict[str, list[str]]:
     """The fields of a posted form, each with its values. Raises Refused."""
     if request.content_type != _FORM:
         raise Refused(415, "Not a form", f"Expected a body of the type {_FORM}.")
     form: dict[str, list[str]] = {}
     try:
-        body = (await request.read()).decode("ascii")
+        body = (await _body(request, site, person)).decode("ascii")
         for name, value in parse_qsl(body, keep_blank_values=True, errors="strict", max_num_fields=_MOST_FIELDS):
             form.setdefault(name, []).append(value)
     except ValueError:  # UnicodeDecodeError, too many fields
         raise Refused(400, "The form cannot be read", "It is damaged, or has too many fields.") from None
-    except web.HTTPRequestEntityTooLarge:
-        raise Refused(413, "Too large", f"A form has at most {MOST_BYTES >> 20} MB.") from None
     return form
 
 
@@ -242,17 +275,23 @@ def _kept(form: Mapping[str, Sequence[str]], labels: Mapping[str, str]) -> list[
 @web.middleware
 async def guard(request: web.Request, handler: Any) -> web.StreamResponse:
     """Every response gets the headers; what is not found, too long or broken gets a page."""
-    context = Context(request.app[SITE], request)
+    context, connection = Context(request.app[SITE], request), request.protocol
     try:
         response: web.StreamResponse = await handler(request)
+    except ConnectionError:  # whoever asked has gone
+        response = web.Response(status=400)
     except web.HTTPException as error:
         title, text = error.reason, "The server does not do this."
         if error.status == 404:
             _, title, text = NOT_FOUND
         response = _plain(context, error.status, title, text)
-    except Exception:
-        traceback.print_exc()
+    except Exception as error:
+        if first_in_a_minute(repr(error)[:200]):
+            traceback.print_exc()
         response = _plain(context, 500, "An error of the server", "It is noted in the server's output.")
+    finally:
+        if isinstance(connection, Connection):
+            connection.served()
     response.headers.update(HEADERS)
     response.headers.setdefault("Cache-Control", "no-store")
     if context.site.address.secure:

@@ -46,6 +46,8 @@ def _add_server(actions: Any) -> None:
     add(one, "--port", "N", "the port to listen on (default: 8765)", default=8765)
     text = "the https address of a TLS proxy, which people open; required if other machines can reach --host"
     add(one, "--behind-tls", "URL", text)
+    text = "addresses or networks of that proxy, which says in X-Forwarded-For who asks (default: none is believed)"
+    add(one, "--proxy", "ADDRESS,…", text)
 
 
 def _add_people(actions: Any) -> None:
@@ -53,7 +55,7 @@ def _add_people(actions: Any) -> None:
     _add_study(one)
     add(one, "name", "NAME", "the person")
     add(one, "--role", "ROLE", "annotator, adjudicator or owner (default: annotator)", choices=_ROLES)
-    add(one, "--days", "N", "the link signs in for N days (default: until it is revoked)")
+    add(one, "--days", "N", "the link signs in for N days (default: 30)", default=30)
     add(one, "--password", "", "ask for a password, which the person enters after opening the link")
     add(one, "--url", "URL", "the start of the link (default: the address of the last `serve`)")
     one = add_verb(actions, "revoke", revoke, "End all links and sessions of a person. Their labels stay.")
@@ -100,11 +102,18 @@ def import_(arguments: argparse.Namespace) -> int:
 
 
 def serve(arguments: argparse.Namespace) -> int:
+    from longmark.annotate.database import private
     from longmark.annotate.server import serve as serving
     from longmark.annotate.site import address_of, database_of, open_store, stored_study
     from longmark.annotate.study import load
+    from longmark.cli.arguments import split
 
-    address = address_of(arguments.host, arguments.port, arguments.behind_tls)
+    address = address_of(arguments.host, arguments.port, arguments.behind_tls, split(arguments.proxy))
+    if arguments.behind_tls and not address.proxies:
+        print(
+            "Note: without --proxy, failed sign-ins of all visitors count together: ten in a minute block sign-ins.",
+            file=sys.stderr,
+        )
     if not database_of(arguments.study).exists():
         import_(arguments)
     with closing(open_store(arguments.study)) as store:
@@ -121,8 +130,12 @@ def serve(arguments: argparse.Namespace) -> int:
             site.store.set_setting("url", address.url)
             link = _first_owner(site.store, address.url)
         print(f"{site.study.title}: {address.url} ({len(site.items)} items). Ctrl-C ends the server.")
-        if link:
+        if link and sys.stdout.isatty():
             print(f"The owner's link, shown only now: {link}")
+        elif link:  # not into a log
+            file = arguments.study.with_suffix(".owner-link")
+            private(file).write_text(f"{link}\n", encoding="utf-8")
+            print(f"The owner's link is in {file}, which only you can read. Delete it after you have signed in.")
         sys.stdout.flush()
 
     serving(arguments.study, arguments.host, arguments.port, address, ready)

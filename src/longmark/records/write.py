@@ -301,14 +301,16 @@ def write_object(path: Path, content: Any) -> None:
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[IO[bytes]]:
+def replacing(path: Path, *, private: bool = False) -> Iterator[IO[bytes]]:
     """A new file to write, which takes the place of `path` when the block ends well and vanishes when it does not.
+    private: only its owner reads it.
 
     UserError if the system cannot write it, in the block too (a full disk).
     """
     beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
     try:
-        with beside.open("xb") as file:
+        flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_BINARY", 0)
+        with open(os.open(beside, flags, 0o600 if private else 0o666), "wb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())

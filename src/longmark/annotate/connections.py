@@ -1,0 +1,150 @@
+"""The connections of the server: how many there are, and how long each may take.
+
+A connection has 10 seconds to send the head of a request, a request 30 to send its body, and an idle connection is
+closed after 75. There are at most `most`. One more closes the oldest that has not sent a whole request yet, else the
+one that is idle longest: whoever opens many closes their own. What goes wrong on many connections is logged once a
+minute.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import time
+from collections import OrderedDict
+from typing import Any
+
+from aiohttp import web
+
+HEAD_SECONDS, BODY_SECONDS, IDLE_SECONDS = 10.0, 30.0, 75.0
+_MOST, _SPARE, _FEWEST = 500, 200, 32  # connections; of the files that a process may open, those for other things
+
+
+class Connections:
+    """Those of one server. unserved: no request came in whole yet; idle: between two requests. Oldest first."""
+
+    def __init__(self, most: int | None = None, head_seconds: float = HEAD_SECONDS) -> None:
+        self.most, self.head_seconds = most or _limit(), head_seconds
+        self.unserved: OrderedDict[Connection, None] = OrderedDict()
+        self.idle: OrderedDict[Connection, None] = OrderedDict()
+        self.count = 0
+
+    def put(self, one: Connection, where: OrderedDict[Connection, None] | None) -> None:
+        """Notes in which state a connection is; None: at work, or closed."""
+        self.unserved.pop(one, None)
+        self.idle.pop(one, None)
+        if where is not None:
+            where[one] = None
+
+    def drop_all(self) -> None:
+        """Closes those that are not at work: the server ends."""
+        for one in (*self.unserved, *self.idle):
+            one.drop()
+
+    def make_room(self) -> None:
+        for waiting in (self.unserved, self.idle):
+            while self.count > self.most and waiting:
+                oldest, _ = waiting.popitem(last=False)
+                oldest.drop()
+
+
+class Connection(web.RequestHandler):
+    """One connection, which ends when it takes too long."""
+
+    __slots__ = ("_open", "_timer", "among")
+
+    def __init__(self, server: web.Server, among: Connections) -> None:
+        super().__init__(
+            server,
+            loop=asyncio.get_running_loop(),
+            access_log=None,  # type: ignore[arg-type]  # paths hold links, which are secrets
+            keepalive_timeout=IDLE_SECONDS,
+            lingering_time=1.0,
+        )
+        self.among, self._open = among, False
+        self._timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        super().connection_made(transport)
+        self._open = True
+        self.among.count += 1
+        self.among.put(self, self.among.unserved)
+        self.limit(self.among.head_seconds)
+        self.among.make_room()
+
+    def connection_lost(self, exc: BaseException | None) -> None:
+        self._closed()
+        super().connection_lost(exc)
+
+    def limit(self, seconds: float | None) -> None:
+        """From now, the time until the connection is closed; None: there is no limit."""
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = None if seconds is None or not self._open else self._loop.call_later(seconds, self.drop)
+
+    def at_work(self) -> None:
+        """A whole request has come in."""
+        self.among.put(self, None)
+        self.limit(None)
+
+    def served(self) -> None:
+        if self._open:
+            self.among.put(self, self.among.idle)
+            self.limit(IDLE_SECONDS)
+
+    def drop(self) -> None:
+        if self._open and isinstance(self.transport, asyncio.Transport):
+            self.transport.abort()
+        self._closed()
+
+    def _closed(self) -> None:
+        if self._open:
+            self._open = False
+            self.among.count -= 1
+            self.limit(None)
+            self.among.put(self, None)
+
+    def handle_error(
+        self,
+        request: web.BaseRequest,
+        status: int = 500,
+        exc: BaseException | None = None,
+        message: str | None = None,
+    ) -> web.StreamResponse:
+        """What is no HTTP: the reply says nothing of the server, and nothing is logged of a request."""
+        if status >= 500 and first_in_a_minute(type(exc).__name__):
+            print(f"longmark: a request failed: {type(exc).__name__}", file=sys.stderr)
+        response = web.Response(status=status, text="The request cannot be read.\n", headers={"Server": "longmark"})
+        response.force_close()
+        return response
+
+
+_logged: dict[str, float] = {}
+
+
+def first_in_a_minute(what: str) -> bool:
+    """Whether this is to be logged: not if the same was within the last minute."""
+    now = time.monotonic()
+    if now - _logged.get(what, -60.0) < 60:
+        return False
+    if len(_logged) > 1000:
+        _logged.clear()
+    _logged[what] = now
+    return True
+
+
+def log_once(_loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """An exception handler of a loop: one line for each kind of problem, once a minute."""
+    what = f"{context.get('message', 'a problem')} ({type(context.get('exception')).__name__})"
+    if first_in_a_minute(what):
+        print(f"longmark: {what}", file=sys.stderr)
+
+
+def _limit() -> int:
+    """As many connections as the process may open files, without those for other things."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return _MOST
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return _MOST if soft == resource.RLIM_INFINITY else max(_FEWEST, min(_MOST, soft - _SPARE))
