@@ -45,6 +45,7 @@ def add_to(verbs: Any) -> None:
     add(fixed, "--retriever", "bm25|dense|hybrid", retriever)
     add_answers(fixed, temperature=0.1, max_answer=1024)
     add(fixed, "--param", "METRIC.NAME=VALUE", "set a parameter of a metric; repeatable")
+    add(fixed, "--as-published", "", "set the parameters of the paper; --param wins")
     add_prompts(fixed)
     data = one.add_argument_group("input")
     add(data, "--map", "FIELD=COLUMN", "read a field from this column of QUESTIONS; repeatable")
@@ -66,7 +67,7 @@ def _plan(arguments: argparse.Namespace) -> Plan:
 
     same = (
         *("out", "index", "embedder", "reranker", "paraphraser", "extractor", "questions", "n", "skip_bad", "seed"),
-        *("k", "retriever", "variant_context", "prompts", "domain"),
+        *("k", "retriever", "variant_context", "prompts", "domain", "as_published"),
     )
     return Plan(
         **{name: getattr(arguments, name) for name in same},

@@ -90,7 +90,17 @@ def test_a_study_makes_every_table_but_those_of_people(whole: tuple[Fakes, Plan,
     _, _, outcome, _ = whole
     assert set(made_of(outcome)) == {
         *("table1", "table1_intervals", "specificity_dimensions", "specificity_votes", "robustness_variants", "table2"),
-        *("table4", "table4_facts", "table3", "table8", "table9", "table10", "table10_bands", "stages"),
+        *(
+            "table4",
+            "table4_facts",
+            "table3",
+            "table8",
+            "table9",
+            "table9_differences",
+            "table10",
+            "table10_bands",
+            "stages",
+        ),
     }
     told = " ".join(shown(outcome).notices)
     assert "4 questions are too few" in told
@@ -116,7 +126,8 @@ def test_its_figures_are_those_of_its_models(whole: tuple[Fakes, Plan, Outcome, 
     votes = rows(table(outcome, "specificity_votes"))
     assert {(row["yes"], row["no"], row["na"]) for row in votes} == {(8, 0, 0), (0, 8, 0), (0, 0, 8)}
     assert [row["n"] for row in rows(table(outcome, "table8")) if row["confidence"] == "entropy"] == [4, 4]
-    assert [row["proxies"] for row in rows(table(outcome, "table9"))] == ["P and Q"] * 4
+    for name in ("table9", "table9_differences"):
+        assert [row["proxies"] for row in rows(table(outcome, name))] == ["P and Q"] * 4
 
 
 def test_what_stands_in_its_folder(whole: tuple[Fakes, Plan, Outcome, CallCache]):

@@ -202,9 +202,9 @@ def test_agreement_of_proxies_is_on_the_answers_that_both_scored():
     assert first.mean.high == pytest.approx(0.12417, abs=1e-5)
     assert first.mean.method == "Hall's t"
     assert (first.total, first.missing) == (6, "p: 1 undefined (No claims.)")
-    table = utilization.agreement_table([first, second], study)
-    assert column(table, "proxies") == ["p and q"] * 2
-    assert column(table, "reason") == ["p: 1 undefined (No claims.)"] * 2
+    for table in utilization.agreement_tables([first, second], study):
+        assert column(table, "proxies") == ["p and q"] * 2
+        assert column(table, "reason") == ["p: 1 undefined (No claims.)"] * 2
 
 
 def test_a_jury_of_three_agrees_by_pairs():

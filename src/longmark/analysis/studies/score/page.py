@@ -178,7 +178,7 @@ PARTS: tuple[Part[Results], ...] = (
     Part(
         "Table 9: agreement of the proxies",
         "Agreement of two proxies on the same answers.",
-        lambda results: [utilization.agreement_table(utilization.agreements(results), results)],
+        lambda results: utilization.agreement_tables(utilization.agreements(results), results),
         absent=lambda r: (
             "" if len(r.proxies) > 1 else "Table 9 is omitted: it compares two proxies (--lm MODEL twice)."
         ),

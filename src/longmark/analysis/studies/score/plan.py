@@ -98,6 +98,7 @@ class Plan:
     variant_context: str = "own"
     how: Generation = field(default_factory=Generation)
     params: Mapping[str, Any] = field(default_factory=dict)
+    as_published: bool = False
     prompts: Path | None = None
     domain: str | Path | None = None
 
@@ -169,6 +170,7 @@ class Plan:
             "max_answer": self.how.max_tokens,
             "embedder": name_of(self.embedder),
             "params": {name: str(value) for name, value in self.params.items()},
+            **({"as published": True} if self.as_published else {}),
         }
 
     def _paraphraser(self) -> str | None:
@@ -233,6 +235,7 @@ def scorings(plan: Plan, registry: Registry) -> list[Scoring]:
             for param, value in {_DOCUMENTS: True, **plan.params}.items()
             if param.rpartition(".")[0] in METRICS[kind]
         }
-        options = RunOptions(**vars(given), params=own, seed=plan.seed, prompts=plan.prompts, domain=plan.domain)
+        same = {name: getattr(plan, name) for name in ("as_published", "seed", "prompts", "domain")}
+        options = RunOptions(**vars(given), params=own, **same)
         found.append(Scoring(name, make_settings(METRICS[kind], registry, options)))
     return found

@@ -173,18 +173,22 @@ def consistency_table(name: str, title: str, rows: Sequence[Line], results: Resu
     return Table(name, title, (_PROXY, GENERATOR, Column("confidence", "measure"), *r, *last), rows)
 
 
-def agreement_table(rows: Sequence[Line], results: Results) -> Table:
-    """Table 9."""
+def agreement_tables(rows: Sequence[Line], results: Results) -> list[Table]:
+    """Table 9: correlations, and mean differences in a table of their own, so that each fits a page."""
     head = results.intervals.name
-    columns = (
-        *(Column("proxies"), GENERATOR, Column("score")),
+    lines = (Column("proxies"), GENERATOR, Column("score"))
+    correlations = (
         *interval_columns("Pearson r", "pearson", 3, head, "pearson", "pearson_interval"),
         Column("p", kind="p"),
         *interval_columns("Spearman rho", "spearman", 3, head, "spearman", "spearman_interval"),
-        *mean_columns(results, "mean difference", 4, "difference", "difference_interval"),
-        *(Column("n", "pearson.n"), Column("total"), Column("reason", "missing")),
     )
-    return Table("table9", "Agreement of proxies on context utilization (SCORE's table 9)", columns, rows)
+    differences = mean_columns(results, "mean difference", 4, "difference", "difference_interval")
+    last = (Column("n", "pearson.n"), Column("total"), Column("reason", "missing"))
+    title = "proxies on context utilization (SCORE's table 9)"
+    return [
+        Table("table9", f"Agreement of {title}", (*lines, *correlations, *last), rows),
+        Table("table9_differences", f"Differences between {title}", (*lines, *differences, *last), rows),
+    ]
 
 
 def why_not(one: Estimate) -> str:
