@@ -138,3 +138,19 @@ def test_a_link_signs_in_for_30_days(study: Path):
         rows = store.rows("SELECT created_at, expires_at FROM invitations")
     days = [(datetime.fromisoformat(end) - datetime.fromisoformat(begin)).days for begin, end in rows]
     assert set(days) <= {29, 30}
+
+
+def test_names_that_look_the_same_are_one_person(study: Path):
+    for name in ("ada", "ADA", "\uff21da", "Ad\u0430", "\u0391da"):
+        assert "a person named Ada already" in command("invite", study, name).err, ascii(name)
+    assert command("invite", study, "Adam").code == 0
+
+
+def test_a_damaged_database_names_the_remedy(study: Path):
+    path = study.with_suffix(".sqlite")
+    content = bytearray(path.read_bytes())
+    content[4096:] = b"\xff" * (len(content) - 4096)
+    path.write_bytes(content)
+    error = command("status", study).err
+    assert "TMPDIR" not in error
+    assert "restore" in error or "cannot be opened as the database" in error

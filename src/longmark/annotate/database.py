@@ -104,7 +104,13 @@ class Database:
             self._db.close()
 
     def rows(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        return self._db.execute(sql, values).fetchall()
+        try:
+            return self._db.execute(sql, values).fetchall()
+        except sqlite3.DatabaseError as error:
+            if type(error) is not sqlite3.DatabaseError:
+                raise
+            remedy = "restore a backup with `longmark annotate restore`"
+            raise UserError(f"{self.path} is damaged ({error}); {remedy}") from None
 
     def row(self, sql: str, values: Sequence[Any] = ()) -> tuple[Any, ...] | None:
         found = self.rows(sql, values)

@@ -15,6 +15,7 @@ import orjson
 
 from longmark.annotate.database import Database, utc_now
 from longmark.errors import UserError
+from longmark.records.values import looks
 
 Role = Literal["owner", "adjudicator", "annotator"]
 Status = Literal["open", "done", "skipped", "released", "withdrawn"]
@@ -169,8 +170,8 @@ class Store(Database):
             raise UserError("a person's name must have 1 to 80 characters, without control characters")
         if name[0] in "=+-@":  # a spreadsheet would take it for a formula
             raise UserError("a person's name must not begin with = + - or @")
-        if self.row("SELECT 1 FROM people WHERE LOWER(name) = LOWER(?)", (name,)) is not None:
-            raise UserError(f"there is a person named {name} already; give another name, or invite this one again")
+        if (alike := next((one.name for one in self.people() if looks(one.name) == looks(name)), None)) is not None:
+            raise UserError(f"there is a person named {alike} already; give another name, or invite this one again")
         with self.unit():
             count = self.row("SELECT COUNT(*) FROM people")
             person = Person(f"p{(count or (0,))[0] + 1}", name, role)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import io
 import tokenize
+import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
@@ -155,3 +156,14 @@ def as_list_cell(field: str, cell: Any) -> Any:
     if not isinstance(value, list) or (side_by_side and tokens.count(tokenize.STRING) != len(value)):
         raise Problem(f'{field}: looks like a list but is not valid; write it as JSON: ["first", "second"]')
     return value
+
+
+_CYRILLIC = "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0456\u0458\u0455\u04bb"
+_CYRILLIC_CAPITALS = "\u0410\u0412\u0415\u041a\u041c\u041d\u041e\u0420\u0421\u0422\u0423\u0425\u0406\u0408\u0405"
+_GREEK = "\u03bf\u03bd\u0391\u0392\u0395\u0396\u0397\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a5\u03a7"
+_ALIKE = str.maketrans(_CYRILLIC + _CYRILLIC_CAPITALS + _GREEK, "aeopcyxijshABEKMHOPCTYXIJSovABEZHIKMNOPTYX")
+
+
+def looks(name: str) -> str:
+    """What names share that are hard to tell apart: without case, width, and the script of letters that look alike."""
+    return " ".join(unicodedata.normalize("NFKC", name).translate(_ALIKE).casefold().split())
