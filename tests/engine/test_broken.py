@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -183,6 +184,22 @@ def test_one_signal_ends_a_metric_that_computes_and_no_row_is_torn(tmp_path: Pat
     assert (done.code, "Stopping" in done.err) == (130, True), done.err
     assert [(row.example_id, row.score) for row in rows_of(tmp_path / "r")] == [("0", 0.5)]
     assert names_in(tmp_path / "r") == ["examples.jsonl", "manifest.json", "rows.jsonl"]
+
+
+def test_a_second_signal_ends_a_metric_that_swallows_errors(tmp_path: Path):
+    stubborn = (
+        "            try:\n                sum(range(1000))\n            except Exception:\n                pass\n"
+    )
+    (tmp_path / "slow.py").write_text(SLOW.replace("            sum(range(1000))\n", stubborn))
+    given = write_jsonl(tmp_path / "given.jsonl", records(3))
+    process = start("run", given, "--metrics", "slow.py", "--out", "r", "--quiet", home=tmp_path / "home")
+    until((tmp_path / "computing").exists)
+    process.send_signal(signal.SIGINT)
+    time.sleep(0.2)  # two at once would be heard as one
+    process.send_signal(signal.SIGINT)
+    done = ended(process)
+    assert (done.code, "Traceback" in done.err) == (130, False), done.err
+    assert [row.example_id for row in rows_of(tmp_path / "r")] == ["0"]
 
 
 def test_ctrl_c_while_the_examples_are_read(tmp_path: Path):

@@ -242,10 +242,11 @@ def _interruptible(work: WorkerPool, options: Options) -> Iterator[list[int]]:
         if turned:
             turned = False
             loop.call_soon_threadsafe(turns)
+        elif len(came) > 1:
+            loop.set_exception_handler(lambda _loop, _context: None)  # which would show where it was
+            raise KeyboardInterrupt
         elif work.computes(frame):
             raise Stopped("The run was stopped during this computation.")
-        elif len(came) > 1:
-            raise KeyboardInterrupt
 
     handlers: dict[int, Any] = {signal.SIGINT: hear, signal.SIGTERM: hear}
     if _LOOK is not None:
