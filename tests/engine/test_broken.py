@@ -27,8 +27,8 @@ def test_an_index_that_cannot_grow_is_a_message_and_the_run_goes_on_later(
     """SQLite itself says that the disk is full: the file may have no page more than the examples took."""
     adopt = RunFolder.adopt
 
-    def adopt_and_fill(folder: RunFolder) -> object:
-        changes = adopt(folder)
+    def adopt_and_fill(folder: RunFolder, *, removed_count: bool) -> object:
+        changes = adopt(folder, removed_count=removed_count)
         pages = folder._db.execute("PRAGMA page_count").fetchone()[0]
         folder._db.execute(f"PRAGMA max_page_count = {pages}")
         return changes

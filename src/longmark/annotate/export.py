@@ -7,8 +7,6 @@ are in `labels.jsonl` too. Systems are unmasked, people are named by their ids. 
 
 from __future__ import annotations
 
-import csv
-import io
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -22,7 +20,7 @@ from longmark.annotate.progress import methods, states
 from longmark.annotate.study import TIE, Choice, Cloze, Compare, Edit, Errors, Study
 from longmark.records.labels import FINAL
 from longmark.records.pair import EXPANSION_CHECKS
-from longmark.records.write import replacing
+from longmark.records.write import replacing, spreadsheet
 
 FILES = {
     "labels.jsonl": "every label, with its rater, systems, order, times and status; skipped items too",
@@ -94,11 +92,8 @@ def _table(records: Iterable[Record]) -> bytes:
     if not listed:
         return b""
     columns = list(dict.fromkeys(column for one in listed for column in one))
-    file = io.StringIO(newline="")
-    writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows([one.get(column) for column in columns] for one in listed)
-    return file.getvalue().encode("utf-8", "surrogatepass")
+    cells = ([one.get(column) for column in columns] for one in listed)
+    return spreadsheet([columns, *cells]).encode("utf-8", "surrogatepass")
 
 
 # Every label ----------------------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 manifest.json    what was asked for and with what: see `manifest.py`
 examples.jsonl   the examples as they were read
+absent.jsonl     answers that have no row and count as unscored (`records.ABSENT`); no file if there are none
 rows.jsonl       the rows; appended while the run goes on, put in order at its end
 .index.sqlite    which row stands where, while the run goes on; can be made again from the other files
 .lock            held by the process that works here; the kernel frees it when that process dies
@@ -14,7 +15,7 @@ import shutil
 import sqlite3
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
@@ -31,7 +32,9 @@ from longmark.records.files import NEW_RUN, read_object
 _SCHEMA = """
 CREATE TABLE examples (n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, content TEXT NOT NULL, variant INTEGER,
     kind TEXT);
-CREATE TABLE earlier (id TEXT PRIMARY KEY, content TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE earlier (id TEXT PRIMARY KEY, content TEXT NOT NULL, question TEXT, system TEXT) WITHOUT ROWID;
+CREATE TABLE asked_of (question TEXT, system TEXT, PRIMARY KEY (question, system)) WITHOUT ROWID;
+CREATE TABLE absent (n INTEGER PRIMARY KEY, id TEXT, question TEXT, system TEXT, status TEXT, reason TEXT);
 CREATE TABLE rows (n INTEGER, m INTEGER, offset INTEGER, status TEXT, PRIMARY KEY (n, m)) WITHOUT ROWID;
 CREATE TABLE asked (key BLOB PRIMARY KEY) WITHOUT ROWID;
 """
@@ -120,6 +123,7 @@ class RunFolder:
         self.rows_path = path / "rows.jsonl"
         self.examples_path = path / "examples.jsonl"
         self.manifest_path = path / "manifest.json"
+        self.absent_path = path / "absent.jsonl"
         self._scores = list(scores)
         self._number = {name: m for m, name in enumerate(scores)}
         self._was_there = path.exists()
@@ -173,6 +177,8 @@ class RunFolder:
                     "INSERT INTO examples VALUES (?, ?, ?, ?, ?)",
                     (n - 1, example.id, example.content_hash(), example.variant_of is not None, example.variant),
                 )
+                its = (example.question_id, example.system or "")
+                self._execute("INSERT OR IGNORE INTO asked_of VALUES (?, ?)", its)
         finally:
             with _written(self.path):
                 file.flush()
@@ -180,8 +186,12 @@ class RunFolder:
                 file.close()
         return n
 
+    def leave_out(self, name: str, question: str | None, system: str | None, status: str, reason: str) -> None:
+        """Notes an answer without a row. question, system: None if it is not known; a run's own system is ""."""
+        self._execute("INSERT INTO absent VALUES (NULL, ?, ?, ?, ?, ?)", (name, question, system, status, reason))
+
     @_writes
-    def adopt(self) -> Changes:
+    def adopt(self, *, removed_count: bool = True) -> Changes:
         """Replaces the folder's examples by the staged ones, and deletes rows of examples that changed or are gone.
 
         The rows go first: a process that dies in between leaves old examples with fewer rows, which the next one
@@ -194,7 +204,8 @@ class RunFolder:
                         example = Example.from_json(line)
                     except ValueError:  # damaged: its rows are made again
                         continue
-                    self._execute("INSERT OR REPLACE INTO earlier VALUES (?, ?)", (example.id, example.content_hash()))
+                    its = (example.id, example.content_hash(), example.question_id, example.system or "")
+                    self._execute("INSERT OR REPLACE INTO earlier VALUES (?, ?, ?, ?)", its)
         removed = self._count("earlier LEFT JOIN examples USING (id) WHERE examples.id IS NULL")
         changed = self._count("earlier JOIN examples USING (id) WHERE earlier.content != examples.content")
         new = self._count("examples LEFT JOIN earlier USING (id) WHERE earlier.id IS NULL")
@@ -203,10 +214,44 @@ class RunFolder:
             self._rewrite_rows()
             self._db.execute("DELETE FROM rows")
             self._index_rows()
+        if removed_count:
+            self._note_removed()
+        self._write_absent()
         os.replace(self.path / ".examples.jsonl.new", self.examples_path)
         self._rows_file = os.open(self.rows_path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
         self._rows_end = os.fstat(self._rows_file).st_size
         return Changes(new, changed, removed, self._count("rows"))
+
+    def _note_removed(self) -> None:
+        """Answers of earlier sessions to questions that their system does not answer any more."""
+        gone = (
+            "id NOT IN (SELECT id FROM examples) AND NOT EXISTS "
+            "(SELECT 1 FROM asked_of WHERE asked_of.question = its.question AND asked_of.system = its.system) AND "
+            "NOT EXISTS (SELECT 1 FROM absent WHERE absent.question = its.question AND absent.system = its.system)"
+        )
+        insert = f"INSERT INTO absent SELECT NULL, id, question, system, 'removed', ? FROM its WHERE {gone}"
+        why = "The answer was in the run's input before, and is not any more."
+        self._execute(f"WITH its AS (SELECT id, question, system FROM earlier) {insert}", (why,))
+        if self.absent_path.exists():
+            with self.absent_path.open("rb") as file, suppress(ValueError, KeyError, TypeError):
+                for one in map(orjson.loads, file):
+                    if one["status"] == "removed":
+                        values = (one["id"], one["question_id"], one["system"], why)
+                        self._execute(f"WITH its AS (SELECT ? AS id, ? AS question, ? AS system) {insert}", values)
+
+    def _write_absent(self) -> None:
+        columns = ("id", "question_id", "system", "status", "reason")
+        rows = self._db.execute("SELECT id, question, system, status, reason FROM absent ORDER BY n").fetchall()
+        if not rows:
+            self.absent_path.unlink(missing_ok=True)
+            return
+        fresh = self.path / ".absent.jsonl.new"
+        fresh.write_bytes(b"".join(orjson.dumps(dict(zip(columns, row, strict=True))) + b"\n" for row in rows))
+        os.replace(fresh, self.absent_path)
+
+    def absent(self) -> dict[str, int]:
+        """How many answers have no row, by status."""
+        return dict(self._db.execute("SELECT status, count(*) FROM absent GROUP BY status"))
 
     def _index_rows(self) -> bool:
         """Indexes the rows that are still valid; whether the file also holds others (or a torn line)."""

@@ -6,7 +6,7 @@ import asyncio
 import signal
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -28,6 +28,7 @@ from longmark.models.registry import price_of
 from longmark.models.sending import Stopped
 from longmark.progress import counted
 from longmark.records import Example, Row
+from longmark.records.example import question_hash
 from longmark.records.read import ExampleSource, Reading
 from longmark.records.write import read_rows
 
@@ -80,9 +81,17 @@ async def execute(
         manifest: dict[str, Any] | None = folder.read_manifest()
         if manifest is not None:
             manifests.same_settings(manifest, settings, out)
-        source = Reading(examples, mapping=options.mapping, limit=options.limit, skip_bad=options.skip_bad)
+
+        def skipped(line: int, fields: Mapping[str, Any], why: str) -> None:
+            asked = question_hash(fields["question"]) if fields.get("question") else fields.get("id")
+            question, system = fields.get("question_id") or asked, fields.get("system") or ""
+            folder.leave_out(f"line {line}", question, system if fields else None, "skipped", f"Bad record: {why}")
+
+        source = Reading(
+            examples, mapping=options.mapping, limit=options.limit, skip_bad=options.skip_bad, on_bad=skipped
+        )
         check = ProfileCheck(settings.domain) if options.check_profiles and settings.reads_domain else None
-        staged = folder.stage(check.over(source) if check else source)
+        staged = folder.stage(_due(check.over(source) if check else source, settings.selected, folder))
         check_kind(bool(source.pairs), settings.selected, source.name, settings.comparison)
         if manifest is None:
             manifest = manifests.fresh(settings, out.resolve().name, source.name, bool(source.pairs))
@@ -96,8 +105,8 @@ async def execute(
             "examples": {"read": staged, "skipped": source.bad, "limit": options.limit},
         }
         folder.write_manifest(manifest)
-        changes = folder.adopt()
-        _tell_changes(options, source.bad, changes)
+        changes = folder.adopt(removed_count=options.limit is None)
+        _tell_changes(options, source.bad, changes, folder.absent())
         if check is not None and (mismatch := check.message(settings.selected)) is not None:
             options.tell(mismatch)
 
@@ -168,6 +177,17 @@ async def _settle(workers: WorkerPool, manifest: dict[str, Any], settings: Setti
             options.tell(f"{name} does not accept a {what}; {how} the model's default.")
 
 
+def _due(examples: Iterable[Example], selected: Sequence[Selected], folder: RunFolder) -> Iterator[Example]:
+    """The examples; variants that no metric scores are noted."""
+    for example in examples:
+        if example.variant_of is not None and not any(
+            chosen.due(is_variant=True, kind=example.variant) for chosen in selected
+        ):
+            why = "A variant of a question, and no metric of the run scores variants of its kind."
+            folder.leave_out(example.id, example.question_id, example.system or "", "inapplicable", why)
+        yield example
+
+
 def _versions(before: Any, now: Mapping[str, Iterable[str]]) -> dict[str, list[str]]:
     """model -> the versions that its endpoint reported, in the order in which they came, of all sessions."""
     found: dict[str, list[str]] = dict(before or {})
@@ -193,15 +213,26 @@ def tell_unsupported(settings: Settings, options: Options) -> None:
             options.tell(f"{chosen.name} will be unscored for every example that needs a call: {why}")
 
 
-def _tell_changes(options: Options, skipped: int, changes: Changes) -> None:
+def _tell_changes(options: Options, skipped: int, changes: Changes, absent: Mapping[str, int]) -> None:
     if skipped:
-        options.tell(f"{counted(skipped, 'bad record')} skipped.")
+        counts = " They count as unscored answers of their systems." if absent.get("skipped") else ""
+        options.tell(f"{counted(skipped, 'bad record')} skipped.{counts}")
+    if variants := absent.get("inapplicable"):
+        options.tell(
+            f"{counted(variants, 'answer')} to variants of questions will have no row, because no metric of the run "
+            "scores them. They count as unscored: select a metric of variants, or leave them out of the file."
+        )
     if changes.changed:
         options.tell(f"{counted(changes.changed, 'example')} changed since the last session; scored again.")
     if changes.removed:
         options.tell(
             f"{counted(changes.removed, 'example')} of the last session no longer in the input; its rows were removed "
             "(paid replies stay in the call cache)."
+        )
+    if removed := absent.get("removed"):
+        options.tell(
+            f"{counted(removed, 'answer')} that the folder held to questions that their system no longer answers "
+            "count as unscored. If they should not, score the file into another folder."
         )
 
 

@@ -17,7 +17,7 @@ from longmark.models.budget import Budget
 from longmark.models.handles import DEFAULT_DOMAIN, Backends
 from longmark.models.registry import ModelNames
 from longmark.prompts import Prompt, PromptBook
-from longmark.records import STATUSES
+from longmark.records import ABSENT, STATUSES
 
 if TYPE_CHECKING:
     from longmark.domain import Domain
@@ -69,8 +69,8 @@ class Options:
     def retried(self) -> frozenset[str]:
         """Statuses of rows to request again. UnknownName for one that does not exist."""
         for status in self.retry:
-            if status not in STATUSES or status == "ok":
-                known = [s for s in STATUSES if s != "ok"]
+            known = [s for s in STATUSES if s != "ok" and s not in ABSENT]
+            if status not in known:
                 raise UnknownName("status in --retry", status, known, f"It is one of {', '.join(known)}.")
         return RETRIED | frozenset(self.retry)
 

@@ -2,7 +2,7 @@
 
 Each criterion has a question to the judge and a scale, and its scores are on that scale: yes/no (1 or 0), whole points
 (`1-5`), a range (`0-100`) or labels with values. A file of one criterion gives the score NAME. A file with `criteria`
-gives NAME.CRITERION for each of them and NAME.total, in [0, 1]:
+gives NAME.CRITERION for each of them and, of two criteria or more, NAME.total, in [0, 1]:
 
     total = sum_i w_i t_i / sum_i w_i      t_i: the place of score i between the worst (0) and the best (1) of its scale
 
@@ -207,7 +207,7 @@ class Rubric(_Part):
 
     @property
     def several(self) -> bool:
-        """Whether the criteria have names, and a total."""
+        """Whether the criteria have names."""
         return bool(self.criteria[0].name)
 
     def total(self, scores: Sequence[float]) -> float:
@@ -231,14 +231,16 @@ class Rubric(_Part):
                     return NoScore(error.status, str(error))
 
             results = dict(zip(parts, await concurrently(of, list(parts.values())), strict=True))
-            return {**results, TOTAL: self._total(results)}
+            return {**results, TOTAL: self._total(results)} if len(parts) > 1 else results
 
         specs = {
             one.name: ScoreSpec(one.bounds, one.higher_is_better, one.question.partition("\n")[0])
             for one in self.criteria
         }
         weights = ", ".join(f"{one.name} {one.weight:g}" for one in self.criteria)
-        specs[TOTAL] = ScoreSpec((0, 1), True, f"{self.description or self.name} Weighted mean of: {weights}.".strip())
+        if len(parts) > 1:
+            said = f"{self.description or self.name} Weighted mean of: {weights}.".strip()
+            specs[TOTAL] = ScoreSpec((0, 1), True, said)
         return replace(
             parts[self.criteria[0].name],
             score=score,

@@ -2,6 +2,6 @@
 
 from longmark.records.example import Context, Example
 from longmark.records.pair import Pair
-from longmark.records.row import STATUSES, Row, Signature, Usage
+from longmark.records.row import ABSENT, STATUSES, Row, Signature, Usage
 
-__all__ = ["STATUSES", "Context", "Example", "Pair", "Row", "Signature", "Usage"]
+__all__ = ["ABSENT", "STATUSES", "Context", "Example", "Pair", "Row", "Signature", "Usage"]

@@ -51,7 +51,11 @@ _PASSAGE_ID = ("id", "doc_id", "chunk_id")
 
 
 class BadRecord(Exception):
-    """A record that is no example; `str` of it is one line with every problem."""
+    """A record that is no example; `str` of it is one line with every problem. fields: those that could be read."""
+
+    def __init__(self, message: str, fields: Mapping[str, Any] | None = None) -> None:
+        super().__init__(message)
+        self.fields = dict(fields or {})
 
 
 class Columns:
@@ -127,7 +131,7 @@ class Columns:
             wrong.append(str(problem))
         except ValidationError as error:
             wrong.append(in_one_line(error))
-        raise BadRecord("; ".join(wrong))
+        raise BadRecord("; ".join(wrong), fields)
 
     def _assigned(self, record: dict[str, Any], rest: dict[str, Any]) -> Iterator[tuple[str, str, Any]]:
         """(field, column, value) of every column that is a field; the others go into `rest` if they have a value."""

@@ -27,7 +27,8 @@ class Reading:
     record is good). `good` and `bad` are the counts, `bad_lines` the first messages,
     `name:line: field: what was expected`; `pairs`: the records are pairs (None: nothing was read).
     mapping: our field -> column; limit: stop after so many good examples; `name`: of the source, for messages and the
-    manifest.
+    manifest; on_bad: gets the line, the fields that could be read and the message of each bad record that does not
+    repeat a good one.
 
     UserError if the file cannot be read at all, there are no records, or no record has a mapped column.
     """
@@ -39,6 +40,7 @@ class Reading:
         mapping: Mapping[str, str] | None = None,
         limit: int | None = None,
         skip_bad: bool = False,
+        on_bad: Callable[[int, Mapping[str, Any], str], None] = lambda _line, _fields, _message: None,
     ) -> None:
         self._given = Path(given) if isinstance(given, str | Path) else given
         self._kind = sources.kind_of(self._given) if isinstance(self._given, Path) else ""
@@ -47,6 +49,7 @@ class Reading:
         self._mapping = mapping
         self._limit = limit
         self._skip_bad = skip_bad
+        self._on_bad = on_bad
         self._columns = self._new_columns()
         self._wrong = BadLines()
         self.name = str(given) if self._kind else "records"
@@ -86,7 +89,9 @@ class Reading:
         with seen_ids() as first_use:
             while self._limit is None or self.good < self._limit:
                 line, found = next(records, (0, None))
+                fields: Mapping[str, Any] | None = found.fields if isinstance(found, _Bad) else {}
                 if isinstance(found, Example):
+                    fields = {"system": found.system, "question_id": found.question_id}
                     if self.pairs is None:
                         self.pairs = isinstance(found, Pair)
                     if self.pairs is not isinstance(found, Pair):
@@ -96,10 +101,13 @@ class Reading:
                         yield found
                         continue
                     else:
+                        fields = fields if "id" in found.model_fields_set else None
                         found = _repeated(found, first)
                 if found is None:
                     break
                 self._wrong.add(f"{self.name}:{line}: {found}")
+                if fields is not None:
+                    self._on_bad(line, fields, found)
         if self._columns.never_seen and self._columns.seen:
             names, there = ", ".join(sorted(self._columns.never_seen)), columns_shown(self._columns.seen)
             raise UserError(f"--map: no record of {self.name} has the column {names}; the columns are {there}")
@@ -125,7 +133,18 @@ class Reading:
         try:
             return self._columns.example(record)
         except BadRecord as bad:
-            return str(bad)
+            return _Bad(bad)
+
+
+class _Bad(str):
+    """What is wrong with a record. fields: those that could be read."""
+
+    fields: dict[str, Any]
+
+    def __new__(cls, bad: BadRecord) -> _Bad:
+        made = super().__new__(cls, str(bad))
+        made.fields = bad.fields
+        return made
 
 
 def _other_kind(example: Example) -> str:

@@ -12,6 +12,13 @@ from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 from longmark.records.files import parse_json
 from longmark.records.values import found, in_one_line
 
+ABSENT = {
+    "skipped": "the record was bad, and --skip-bad left it out",
+    "removed": "the answer was in the run's input before, and is not any more",
+    "inapplicable": "a variant of a question, and no metric of the run scores variants",
+}
+"""Statuses of answers that a run has no rows of: they are in its `absent.jsonl`, and count as unscored."""
+
 STATUSES = {
     "ok": "the example has a score",
     "missing_input": "a field that the metric needs is missing",
@@ -23,6 +30,7 @@ STATUSES = {
     "unsupported": "the model does not support a request that the metric needs",
     "over_budget": "the budget was exhausted; run again to continue",
     "metric_error": "the metric's own code failed; run again once it is repaired",
+    **ABSENT,
 }
 
 # Beyond 2^53, SQLite and readers of JSON do not keep every whole number.

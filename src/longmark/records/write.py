@@ -4,13 +4,15 @@ Everything streams, and a file appears complete or not at all: it is written bes
 moved there. In CSV and Parquet what has parts (evidence, signature, usage; profile, options, meta, graph; claims and
 their labels) is one column of JSON. Contexts and references are lists in Parquet and JSON in CSV, where an empty cell
 is a missing value and `""` (two quotation marks) an empty text. Cells are written as they are: one that begins with
-= + - @ is a formula to a spreadsheet (import it as text), and an apostrophe before it would change the data.
+= + - @ is a formula to a spreadsheet (import it as text), and an apostrophe before it would change the data. Tables for
+people are another matter: `spreadsheet`.
 """
 
 from __future__ import annotations
 
 import codecs
 import csv
+import io
 import os
 import secrets
 import sqlite3
@@ -37,6 +39,7 @@ WRITTEN = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".tsv": "tsv", 
 """Suffix -> format, of the files that can be written."""
 
 ROW_COLUMNS = tuple(field.name for field in fields(Row))
+_FORMULA = tuple("=+-@")  # first characters that begin a formula in a spreadsheet
 _OWN_COLUMNS = frozenset(ROW_COLUMNS)
 EXAMPLE_COLUMNS = tuple(Example.model_fields)
 PAIR_COLUMNS = tuple(name for name in Pair.model_fields if name not in ("answer", "base_answer"))
@@ -256,6 +259,21 @@ def _cell(value: Any) -> Any:
     if isinstance(value, list):
         return _json(value) if value else ""
     return "" if value is None else '""' if value == "" else value
+
+
+def spreadsheet(rows: Iterable[Sequence[Any]]) -> str:
+    """CSV for people, who open it in a spreadsheet: a text that would be a formula there begins with an apostrophe, and
+    control characters are spaces. Not for files that longmark reads again."""
+    out = io.StringIO(newline="")
+    csv.writer(out, lineterminator="\n").writerows([_inert(value) for value in row] for row in rows)
+    return out.getvalue()
+
+
+def _inert(value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    plain = "".join(char if char.isprintable() or char in "\n\t" else " " for char in value)
+    return f"'{plain}" if plain.lstrip().startswith(_FORMULA) else plain
 
 
 def _write_parquet(file: IO[bytes], records: Iterable[dict[str, Any]], columns: tuple[str, ...]) -> None:

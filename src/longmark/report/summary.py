@@ -12,6 +12,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
@@ -298,7 +299,8 @@ def fail_under(conditions: Iterable[Condition], summary: Summary, max_unscored: 
     `>=` holds where the lower bound on the mean (`stats.gate`: one-sided, 97.5 %) reaches the limit, `<=` where the
     upper bound does not pass it. For a metric without two bounds the end of the 95 % CI is used.
     A condition fails where there is no such end (fewer than two scores, or equal ones), where a score lies
-    outside the metric's bounds, or where more than the share `max_unscored` of the rows are unscored.
+    outside the metric's bounds, where more than the share `max_unscored` of the rows are unscored, or where it would
+    fail with unscored answers at the metric's bound (or the extreme score) on the side of the condition.
     """
     checks = []
     for condition in conditions:
@@ -342,11 +344,34 @@ def _tested(condition: Condition, cell: Cell, max_unscored: float, summary: Summ
         name = f"bound ({100 * (1 - TAIL):g} %, Gaffke{over})"
         more = _too_few(condition, scores, summary.clusters)
     places = summary.decimals(cell.metric)
-    met = end >= condition.limit if above else end <= condition.limit
+
+    def holds(end: float) -> bool:
+        return end >= condition.limit if above else end <= condition.limit
+
+    met, shown = holds(end), partial(_outwards, places=places + 1, down=above)
+    if unscored:
+        worst, counted = _with_unscored(cell, end, above)
+        as_worst = f"with unscored answers as {worst:g} it is {shown(counted)}"
+        more = f"{'; undecided: ' if met and not holds(counted) else '; '}{as_worst}{more}"
+        met = met and holds(counted)
     return met, (
-        f"the {'lower' if above else 'upper'} {name} is {_outwards(end, places + 1, above)} "
+        f"the {'lower' if above else 'upper'} {name} is {shown(end)} "
         f"(mean {fixed(cell.mean, places)}, {cell.scored} of {cell.n} scored){more}"
     )
+
+
+def _with_unscored(cell: Cell, end: float, above: bool) -> tuple[float, float]:
+    """What an unscored answer counts as where it is the worst for the condition, and the bound then, each such answer a
+    cluster of its own. Without bounds it is the worst score, and the end moves as the mean does."""
+    unscored = cell.n - cell.scored
+    if cell.bounded is None:
+        worst = (cell.least if above else cell.greatest) or 0.0
+        return worst, (cell.scored * end + unscored * worst) / cell.n
+    scores = deepcopy(cell.bounded)
+    worst = scores.lo if above else scores.hi
+    for _ in range(unscored):
+        scores.add(worst)
+    return worst, scores.lower() if above else scores.upper()
 
 
 def _too_few(condition: Condition, scores: BoundedScores, clusters: str) -> str:

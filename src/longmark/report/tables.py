@@ -7,8 +7,6 @@ figures, and an empty field or null where there is none. Foreign text is put on 
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -20,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from longmark.errors import UserError
-from longmark.records.write import replacing
+from longmark.records.write import replacing, spreadsheet
 from longmark.report.format import HIGHER, LOWER, NONE, fixed, metric_titles
 from longmark.report.latex import Texts, latex
 
@@ -306,11 +304,8 @@ def as_latex(table: Table, of: str = "") -> str:
 
 def as_csv(table: Table) -> str:
     """Unrounded figures; an empty field is a figure that does not exist."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([field for column in table.columns for field in column.fields])
-    writer.writerows([_plain(row, table.columns) for row in table.rows])
-    return out.getvalue()
+    heads = [field for column in table.columns for field in column.fields]
+    return spreadsheet([heads, *(_plain(row, table.columns) for row in table.rows)])
 
 
 def as_json(table: Table) -> bytes:

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 from longmark.errors import UserError
-from longmark.records import Example, Row
-from longmark.records.files import NotJson, at, lines
+from longmark.records import Example, Row, Signature, Usage
+from longmark.records.files import NotJson, at, lines, parse_json
 from longmark.records.write import placed_rows
 
 AGAIN = "repeat its `longmark run` command"
@@ -91,6 +92,28 @@ def placed_rows_of(source: Path, notices: list[str] | None = None) -> Iterator[t
             notices.append(f"The last line of {path} ({line:,}) is unfinished and was ignored; {AGAIN} to complete it.")
 
     return placed_rows(path, unfinished, name_of(source))
+
+
+UNKNOWN_QUESTION = "question of "
+"""Begins the question id of an absent answer whose question is not known."""
+
+
+def absent_of(source: Path, metrics: Sequence[str], systems: Sequence[str]) -> Iterator[Row]:
+    """A row without a score for each metric and answer of a run folder that has no row, as `absent.jsonl` has them.
+    systems: of the run; an answer of an unknown system counts for each of them. UserError for a damaged file."""
+    path = source / "absent.jsonl"
+    if not path.is_file():
+        return
+    for number, line in lines(path):
+        try:
+            its = parse_json(line)
+            name, question = str(its["id"]), its["question_id"] or f"{UNKNOWN_QUESTION}{its['id']}"
+            for system in [its["system"] or name_of(source)] if its["system"] is not None else systems:
+                for metric in metrics:
+                    why, evidence = str(its["reason"]), dict[str, Any]()
+                    yield Row(name, question, system, metric, None, its["status"], why, evidence, Signature(), Usage())
+        except (KeyError, TypeError, ValueError) as error:
+            raise UserError(at(path, number, f"not an absent answer ({error}); {AGAIN}")) from None
 
 
 def examples_of(source: Path) -> Iterator[Example]:

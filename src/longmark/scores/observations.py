@@ -21,8 +21,8 @@ import orjson
 from longmark.errors import UnknownName, UserError
 from longmark.records import Example, Row, Signature, Usage
 from longmark.scores.clusters import QUESTION, columns_of, fields_of, no_such_field
-from longmark.scores.files import examples_of, no_rows, placed_rows_of, shortest_names, system_of
-from longmark.scores.manifest import Manifest, MetricFacts
+from longmark.scores.files import absent_of, examples_of, no_rows, placed_rows_of, shortest_names, system_of
+from longmark.scores.manifest import Manifest, MetricFacts, read_manifest
 
 _SCHEMA = """
 CREATE TABLE examples (
@@ -155,6 +155,25 @@ class Observations:
             for place, row in placed_rows_of(run, self.notices)
         )
         self._add_all(rows, run, examples_of(run) if self.cluster != QUESTION else ())
+        self._add_absent(run)
+
+    def _add_absent(self, run: Path) -> None:
+        """Adds the answers that the run has no row of, without a signature: they were not scored in any way."""
+        number = len(self._runs) - 1
+        manifest = read_manifest(run)
+        metrics = list(manifest.metrics()) if run.is_dir() else []
+        own = [name for place, name in self._systems if place == number] or [str(manifest.data.get("system") or "")]
+        for row in absent_of(run, metrics, own):
+            system = self._systems.setdefault((number, row.system), len(self._systems))
+            example = self._example(number, row, system, {})
+            metric = self._metrics.setdefault(row.metric, len(self._metrics))
+            self._signatures.setdefault((number, row.metric), {})
+            self._db.execute(
+                "INSERT OR IGNORE INTO scores (example, metric, system, status, reason, calls, from_cache, "
+                "prompt_tokens, cached_prompt_tokens, completion_tokens, usd, automatic) "
+                "VALUES (?, ?, ?, ?, ?, 0, 0, 0, 0, 0, 0, 0)",
+                (example, metric, system, row.status, row.reason),
+            )
 
     def add_rows(self, rows: Iterable[Row], name: Path = Path("rows")) -> None:
         """Adds rows that are in memory, as one source of this name."""

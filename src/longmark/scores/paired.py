@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from longmark.errors import UnknownName, UserError
 from longmark.records import Signature, Usage
 from longmark.scores.clusters import QUESTION
-from longmark.scores.files import examples_of, names_given, shortest_names, sources_of
+from longmark.scores.files import UNKNOWN_QUESTION, examples_of, names_given, shortest_names, sources_of
 from longmark.scores.manifest import Manifest, MetricFacts, read_manifest, refuse_pairs
 from longmark.scores.observations import Observations, Unscored, merged
 
@@ -109,7 +109,8 @@ class Scores:
         asked = {question for column in columns for question in (*column.questions, *column.silent)}
         own = columns[0]
         no_row = len(asked) - len({*own.questions, *own.silent})
-        return len(own.silent) + no_row, len(own.questions) + len(own.silent) + no_row
+        unscored = len(own.silent) + max(own.lost, no_row)  # what is lost may be what is without a row
+        return unscored, len(own.questions) + unscored
 
     def rows_scored(self, metric: str, system: str) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """Every score of a system, not averaged by question, and the place of its question."""
@@ -170,12 +171,14 @@ class Scores:
 
 @dataclass(slots=True)
 class _Column:
-    """Values of one metric and system, with the numbers of their questions; silent: those of rows without a score."""
+    """Values of one metric and system, with the numbers of their questions; silent: those of rows without a score;
+    lost: answers without a score, to questions that are not known."""
 
     rows: int = 0
     questions: array[int] = field(default_factory=lambda: array("q"))
     values: array[float] = field(default_factory=lambda: array("d"))
     silent: array[int] = field(default_factory=lambda: array("q"))
+    lost: int = 0
 
     def places(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The questions of the rows with a score, and of those without."""
@@ -228,13 +231,19 @@ def _scores(index: Observations, manifests: tuple[Manifest, ...], by: str, judge
     labels = [runs[run] if by == BY_RUN else name for run, name in members]
     shared = {label for label, count in Counter(labels).items() if count > 1}  # of several systems of the index
     names, facts = index.metrics, index.facts(manifests)
-    numbers = {question: number for number, question in enumerate(index.questions())}
+    known = (question for question in index.questions() if not question.startswith(UNKNOWN_QUESTION))
+    numbers = {question: number for number, question in enumerate(known)}
     columns: dict[tuple[str, str], _Column] = {}
     owner: dict[tuple[int, str, int], int] = {}
     clusters: dict[int, str] = {}
     sources: dict[str, dict[tuple[str, int], set[int]]] = {}
     for metric, system, question, cluster, score in index.scores():
-        label, number = labels[system], numbers[question]
+        label = labels[system]
+        if question.startswith(UNKNOWN_QUESTION):
+            column = columns.setdefault((names[metric], label), _Column())
+            column.rows, column.lost = column.rows + 1, column.lost + 1
+            continue
+        number = numbers[question]
         if clusters.setdefault(number, cluster) != cluster:
             both = " and ".join(sorted({clusters[number][1:], cluster[1:]}))
             raise UserError(

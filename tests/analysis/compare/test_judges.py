@@ -133,3 +133,24 @@ def test_evidence_and_parameters_of_another_form_give_no_samples(tmp_path, sampl
     odd = signed(params={"scoring": "text", "temperature": 0.7, "samples": samples})
     run = run_of(tmp_path / "run", {"x": {RELEVANCE: [0.1, 0.2]}, "y": {RELEVANCE: [0.3, 0.4]}}, odd)
     assert sampled(read_scores([run], "system"), RELEVANCE) == []
+
+
+def test_the_result_says_that_it_is_for_these_judges_only(tmp_path):
+    found = compare(judged(tmp_path, three()), judges=True, draws=200)
+    (one,) = found.judges
+    now = there(one.components).standard_error(questions=20, judges=2, samples=1)
+    assert found.notices[0] == (
+        f"{RELEVANCE}: the result is for these judges only (mild, strict). Tests and intervals of differences know no "
+        "variance between judges; with other judges they can differ. For judges in general, the standard error of a "
+        f"difference is about {now:.2g}."
+    )
+
+
+def test_files_of_rows_are_judges_by_their_names(tmp_path):
+    for judge, systems in three().items():
+        lines = [f"q{i},{s},m,{v}" for s, values in systems.items() for i, v in enumerate(values)]
+        (tmp_path / f"{judge}.csv").write_text("\n".join(["example_id,system,metric,score", *lines]))
+    found = compare([tmp_path / "mild.csv", tmp_path / "strict.csv"], judges=True, draws=200)
+    (one,) = found.judges
+    assert list(one.means) == ["mild", "strict"]
+    assert "for these judges only (mild, strict)" in found.notices[0]

@@ -174,6 +174,7 @@ def compare(
     for i, each in enumerate(found):
         apart = tuple(replace(question, text=texts.get(question.question_id)) for question in each.apart)
         found[i] = replace(each, apart=apart)
+    judged = _judged(paths, metrics, [scores.systems[place] for place in places]) if chosen.judges else ()
     return Comparison(
         runs=tuple(map(str, paths)),
         by=scores.by,
@@ -188,11 +189,15 @@ def compare(
         resamples=how.resamples,
         comparisons=tests.comparisons,
         differing=differing,
-        notices=(*run_notices(scores, metrics, differing), *_notices(scores, found, places, how)),
+        notices=(
+            *(one.caution for one in judged),
+            *run_notices(scores, metrics, differing),
+            *_notices(scores, found, places, how),
+        ),
         against_first=chosen.against_first,
         left_out=tuple(left_out),
         hypotheses=decide(chosen.hypotheses, tests_for(tested, how) if chosen.hypotheses else {}, how.alpha),
-        judges=_judged(paths, metrics, [scores.systems[place] for place in places]) if chosen.judges else (),
+        judges=judged,
         margins=decisions(tested, found, margins, how.alpha),
     )
 

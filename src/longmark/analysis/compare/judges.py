@@ -16,7 +16,7 @@ from scipy.stats import friedmanchisquare
 
 from longmark.report.document import Section
 from longmark.report.tables import Column, Table
-from longmark.scores.files import rows_of, system_of
+from longmark.scores.files import name_of, rows_of, system_of
 from longmark.scores.paired import Scores
 from longmark.stats.components import Components, variance_components
 
@@ -40,6 +40,19 @@ class Judged:
     p: float | None
     components: Components | None
     reason: str | None
+
+    @property
+    def caution(self) -> str:
+        """What a reader of the tests must know: they take these judges as the only ones."""
+        said = (
+            f"{self.metric}: the result is for these judges only ({', '.join(self.means)}). Tests and intervals of "
+            "differences know no variance between judges; with other judges they can differ."
+        )
+        if self.components is not None:
+            samples = self.components.levels["sample"]
+            error = self.components.standard_error(questions=self.questions, judges=len(self.means), samples=samples)
+            said += f" For judges in general, the standard error of a difference is about {error:.2g}."
+        return said
 
     @property
     def advice(self) -> str | None:
@@ -81,7 +94,9 @@ def over_judges(runs: Sequence[Scores], metric: str, systems: Sequence[str]) -> 
     for one, of_run in zip(runs, places, strict=True):
         rows, columns = [of_run[q] for q in questions], [one.systems.index(name) for name in kept]
         samples_of = sampled(one, metric) or [one.matrix(metric)]
-        by_judge.setdefault(judges_of(one, [metric]), []).extend(matrix[rows][:, columns] for matrix in samples_of)
+        judge = judges_of(one, [metric])
+        judge = name_of(one.manifests[0].folder) if judge == NO_JUDGE else judge  # rows made elsewhere name none
+        by_judge.setdefault(judge, []).extend(matrix[rows][:, columns] for matrix in samples_of)
     if len(by_judge) < 2 or len(kept) < 2:
         return None
     samples = min(map(len, by_judge.values()))
