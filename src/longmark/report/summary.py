@@ -349,11 +349,10 @@ def _tested(condition: Condition, cell: Cell, max_unscored: float, summary: Summ
         return end >= condition.limit if above else end <= condition.limit
 
     met, shown = holds(end), partial(_outwards, places=places + 1, down=above)
-    if unscored:
+    if unscored and met:
         worst, counted = _with_unscored(cell, end, above)
-        as_worst = f"with unscored answers as {worst:g} it is {shown(counted)}"
-        more = f"{'; undecided: ' if met and not holds(counted) else '; '}{as_worst}{more}"
-        met = met and holds(counted)
+        if not holds(counted):
+            met, more = False, f"; undecided: with unscored answers as {worst:g} it is {shown(counted)}{more}"
     return met, (
         f"the {'lower' if above else 'upper'} {name} is {shown(end)} "
         f"(mean {fixed(cell.mean, places)}, {cell.scored} of {cell.n} scored){more}"
