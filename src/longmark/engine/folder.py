@@ -34,7 +34,8 @@ CREATE TABLE examples (n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, content T
     kind TEXT);
 CREATE TABLE earlier (id TEXT PRIMARY KEY, content TEXT NOT NULL, question TEXT, system TEXT) WITHOUT ROWID;
 CREATE TABLE asked_of (question TEXT, system TEXT, PRIMARY KEY (question, system)) WITHOUT ROWID;
-CREATE TABLE absent (n INTEGER PRIMARY KEY, id TEXT, question TEXT, system TEXT, status TEXT, reason TEXT);
+CREATE TABLE absent (n INTEGER PRIMARY KEY, id TEXT, question TEXT, system TEXT, status TEXT, reason TEXT,
+    original TEXT);
 CREATE TABLE rows (n INTEGER, m INTEGER, offset INTEGER, status TEXT, PRIMARY KEY (n, m)) WITHOUT ROWID;
 CREATE TABLE asked (key BLOB PRIMARY KEY) WITHOUT ROWID;
 """
@@ -186,9 +187,13 @@ class RunFolder:
                 file.close()
         return n
 
-    def leave_out(self, name: str, question: str | None, system: str | None, status: str, reason: str) -> None:
-        """Notes an answer without a row. question, system: None if it is not known; a run's own system is ""."""
-        self._execute("INSERT INTO absent VALUES (NULL, ?, ?, ?, ?, ?)", (name, question, system, status, reason))
+    def leave_out(
+        self, name: str, question: str | None, system: str | None, status: str, reason: str, original: str = ""
+    ) -> None:
+        """Notes an answer without a row. question, system: None if it is not known; a run's own system is "". original:
+        of a variant: the system's answer to this question stands for it, if there is one."""
+        values = (name, question, system, status, reason, original)
+        self._execute("INSERT INTO absent VALUES (NULL, ?, ?, ?, ?, ?, ?)", values)
 
     @_writes
     def adopt(self, *, removed_count: bool = True) -> Changes:
@@ -214,6 +219,8 @@ class RunFolder:
             self._rewrite_rows()
             self._db.execute("DELETE FROM rows")
             self._index_rows()
+        answered = "SELECT 1 FROM asked_of WHERE asked_of.question = original AND asked_of.system = absent.system"
+        self._execute(f"DELETE FROM absent WHERE EXISTS ({answered})", ())
         if removed_count:
             self._note_removed()
         self._write_absent()
@@ -229,7 +236,7 @@ class RunFolder:
             "(SELECT 1 FROM asked_of WHERE asked_of.question = its.question AND asked_of.system = its.system) AND "
             "NOT EXISTS (SELECT 1 FROM absent WHERE absent.question = its.question AND absent.system = its.system)"
         )
-        insert = f"INSERT INTO absent SELECT NULL, id, question, system, 'removed', ? FROM its WHERE {gone}"
+        insert = f"INSERT INTO absent SELECT NULL, id, question, system, 'removed', ?, '' FROM its WHERE {gone}"
         why = "The answer was in the run's input before, and is not any more."
         self._execute(f"WITH its AS (SELECT id, question, system FROM earlier) {insert}", (why,))
         if self.absent_path.exists():

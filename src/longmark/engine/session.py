@@ -184,7 +184,8 @@ def _due(examples: Iterable[Example], selected: Sequence[Selected], folder: RunF
             chosen.due(is_variant=True, kind=example.variant) for chosen in selected
         ):
             why = "A variant of a question, and no metric of the run scores variants of its kind."
-            folder.leave_out(example.id, example.question_id, example.system or "", "inapplicable", why)
+            its = (example.id, example.question_id, example.system or "", "inapplicable", why)
+            folder.leave_out(*its, example.variant_of)
         yield example
 
 
