@@ -35,8 +35,10 @@ class Seq2SeqLM(TransformersLM):
 
         def load() -> tuple[Any, Any]:
             with no_progress_bar():
-                tokenizer = AutoTokenizer.from_pretrained(self._source)
-                model = AutoModelForSeq2SeqLM.from_pretrained(self._source, dtype=torch.float32)
+                tokenizer = AutoTokenizer.from_pretrained(self._source, trust_remote_code=False)
+                model = AutoModelForSeq2SeqLM.from_pretrained(
+                    self._source, dtype=torch.float32, trust_remote_code=False
+                )
                 return model.eval().to("cuda" if torch.cuda.is_available() else "cpu"), tokenizer
 
         remedy = "a folder with a sequence-to-sequence model (BART, T5), or the name of a reachable hub repository"

@@ -66,7 +66,7 @@ class TransformersLM(LazyModel):
         super().__init__(f"hf:{source}")
         base, plus, folder = ("", "", "") if Path(source).expanduser().exists() else source.rpartition("+")
         source, self._adapter = base if plus else source, None
-        path, self._arguments = Path(source).expanduser(), dict[str, Any]()
+        path, self._arguments = Path(source).expanduser(), dict[str, Any](trust_remote_code=False)
         if path.is_file():
             self._source, self._arguments["gguf_file"] = str(path.parent), path.name
             self.identity = f"hf:gguf:sha256:{sha256(path)}"

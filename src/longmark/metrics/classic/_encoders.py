@@ -85,7 +85,8 @@ class _Transformer(LazyModel):
         from transformers import AutoModel, AutoTokenizer
 
         def load() -> Any:
-            return AutoModel.from_pretrained(self._source).eval(), AutoTokenizer.from_pretrained(self._source)
+            model = AutoModel.from_pretrained(self._source, trust_remote_code=False).eval()
+            return model, AutoTokenizer.from_pretrained(self._source, trust_remote_code=False)
 
         return load_by("transformers", self.name, "a folder with an encoder, or the name of a reachable hub", load)
 
