@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+import subprocess
+import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -153,6 +156,26 @@ def test_what_another_process_wrote_is_noticed(store: Store):
         other.assign(given("i0"))
     store.refresh()
     assert len(store.assignments()) == 1
+
+
+def test_another_process_leaves_the_log_of_a_database_that_is_open(store: Store):
+    """The owner's pages open the database of a served study once more, and end that; then a command runs beside it."""
+    with closing(Store(store.path)) as second, second.committing():
+        second.add_person("Cy", "annotator")
+    code = (
+        "import sys\nfrom pathlib import Path\nfrom longmark.annotate.store import Store\n"
+        "store = Store(Path(sys.argv[1]))\nprint(len(store.people()))\nstore.close()"
+    )
+    for name in ("Di", "Ed"):
+        beside = subprocess.run(
+            [sys.executable, "-c", code, str(store.path)], capture_output=True, text=True, check=True
+        )
+        with store.committing():
+            store.add_person(name, "annotator")
+        assert store.path.with_name("study.sqlite-wal").is_file(), "it is not removed under a server"
+    assert beside.stdout.split() == ["4"], "what was saved in between is seen"
+    with closing(Store(store.path)) as last:
+        assert [one.name for one in last.people()] == ["Ada", "Ben", "Cy", "Di", "Ed"]
 
 
 def test_names_are_unique_and_printable(store: Store):

@@ -251,9 +251,12 @@ def checked(path: Path) -> str:
 
 
 def private(path: Path) -> Path:
-    """The path of a file, made where there is none, that only its owner reads and writes."""
+    """The path of a file, made where there is none, that only its owner reads and writes. One that is there is never
+    opened: to close it would end all locks that this process holds on it, so that another process removes the log of a
+    database in use."""
     with suppress(OSError):  # another user's, or a system without such rights
-        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+        with suppress(FileExistsError):
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
         path.chmod(0o600)
     return path
 
