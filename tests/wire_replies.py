@@ -197,7 +197,8 @@ def minimal(schema: dict[str, Any], number: int, root: dict[str, Any]) -> Any:
     if kind == "object":
         return {name: minimal(part, number, root) for name, part in schema.get("properties", {}).items()}
     if kind == "array":
-        return [minimal(schema.get("items", {}), number, root)] * max(1, schema.get("minItems", 1))
+        least = 5 if root.get("title") == "_Questions" else 1  # those that answer relevance asks for, in words
+        return [minimal(schema.get("items", {}), number, root)] * max(1, schema.get("minItems", least))
     if kind in ("integer", "number"):
         return max(schema.get("minimum", 0), min(schema.get("maximum", 100), number))
     if kind == "boolean":

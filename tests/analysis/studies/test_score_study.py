@@ -561,8 +561,7 @@ def test_killed_in_every_part_and_run_again_it_pays_for_nothing_twice(tmp_path: 
             parts.append(_unfinished(tmp_path / "s"))
         assert parts == ["variants", f"answers: g@{url}", f"scores: g@{url}, evaluator-e"]
         done = run(*command, home=tmp_path / "home")
-        assert done.code == 4  # the server's replies are no verdicts
-        assert {line.rpartition(": ")[2] for line in done.err.splitlines()} == {"has no score"}
+        assert (done.code, done.err) == (0, "")
         # the proxy's server counts tokens anew for every likelihood: that is no call to a model
         asked = Counter((path, json.dumps(body)) for path, _, body in server.requests if path != "/tokenize")
         assert sum(asked.values()) - len(asked) == 3  # what hung
