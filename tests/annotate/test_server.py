@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -14,6 +16,8 @@ from tests.annotate.serving import STUDY, Client, Served, serving, write_study
 from longmark.annotate.auth import Access
 from longmark.annotate.export import export
 from longmark.annotate.items import Item
+from longmark.annotate.labels import collect
+from longmark.annotate.progress import forecast
 from longmark.annotate.site import import_study
 from longmark.annotate.study import load
 
@@ -355,7 +359,7 @@ def test_training_shows_the_right_answers_and_has_a_pass_mark(tmp_path: Path, an
     with (tmp_path / "train.jsonl").open("w") as file:
         for n, one in enumerate(right):
             own = {"id": f"t{n}", "question": "Q?", "answer": "A", "gold": {"right": one}}
-            file.write(json.dumps({**own, "explanation": f"Because {one}."}) + "\n")
+            file.write(json.dumps({**own, "explanation": f"Because *{one}*."}) + "\n")
     rules = "assignment: {training: {path: train.jsonl, pass: 0.9}, "
     with serving(write_study(tmp_path, study=STUDY.replace("assignment: {", rules))) as served:
         ada = served.person("Ada")
@@ -364,7 +368,7 @@ def test_training_shows_the_right_answers_and_has_a_pass_mark(tmp_path: Path, an
             reply = ada.label(f"t{n}", {"f.right": answer, "f.relevance": "3", "f.why": "w"})
             assert reply.location == f"/work/t{n}/feedback"
             page = ada.get(reply.location).text
-            assert f"Because {right[n]}." in page
+            assert re.search(rf"Because (<[^>]*>)+{right[n]}(<[^>]*>)+\.", page), "it is set as Markdown"
             assert ("differs" in page) == (answer != right[n])
         assert ada.get("/work").location == after
         assert ada.get("/work/t0").location == "/mine", "it cannot be changed"
@@ -372,6 +376,9 @@ def test_training_shows_the_right_answers_and_has_a_pass_mark(tmp_path: Path, an
             items = [Item(**one) for one in store.contents()]
             assert {one.kind for one in store.assignments() if one.item_id.startswith("t")} == {"training"}
             export(load(served.path), items, store, tmp_path / "out")
+            expected = forecast(collect(load(served.path), items, store), datetime.now(UTC))
+        assert expected is not None
+        assert bool(expected.items.get("p1")) == (after != "/mine"), "who has failed is expected to get no more"
         assert not (tmp_path / "out" / "ratings.csv").exists(), "no label for a metric"
 
 

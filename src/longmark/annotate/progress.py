@@ -177,6 +177,9 @@ def forecast(found: Collected, now: datetime) -> Forecast | None:
         return None
     for item in items:
         state.right |= {(item.id, one): (len(item.gold), len(item.gold)) for one in people if item.gold}
+    for entry in found.entries:  # who has failed gets no more
+        if entry.item.gold and entry.assignment.status == "done":
+            state.right[entry.item.id, entry.rater.id] = known_answers(entry.item, entry.values)
     queue, at = Queue(found.study, items), now.isoformat()
     turns = list(people)
     while turns:

@@ -32,7 +32,7 @@ _LONGEST_REASON = 2_000
 _NONE_LEFT = {
     "done": "There is no item for you to label. All your items are done.",
     "quota": "You have labelled the maximum number of items for one person. Thank you.",
-    "not qualified": "Too few of your qualification answers are right. The owner of the study decides what to do.",
+    "not qualified": "Too few training or qualification answers are right. The owner of the study decides what to do.",
 }
 
 

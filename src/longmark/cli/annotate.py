@@ -233,8 +233,9 @@ def status(arguments: argparse.Namespace) -> int:
     with closing(open_store(arguments.study)) as store:
         study = stored_study(store)
         assert study is not None
-        given = [one for one in store.assignments() if one.kind != "adjudication"]
-        people, links, items = store.people(), Access(store).links(), len(store.items())
+        given = [one for one in store.assignments() if one.kind == "normal"]
+        people, links = store.people(), Access(store).links()
+        items = sum(one["kind"] == "normal" for one in store.contents())
         state = "paused" if store.paused else "open"
     counts = Counter((one.person_id, one.status) for one in given)
     done = sum(one.status == "done" for one in given)
