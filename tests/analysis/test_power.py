@@ -218,3 +218,22 @@ def test_an_assurance_that_the_pilot_cannot_give_says_so():
     assert there(plan_of([0.1, 0.3, -0.2, 0.4, 0.0], assurance=0.5).needed).value
     with pytest.raises(UserError, match="assurance"):
         Options(assurance=0.4)
+
+
+def test_no_plan_is_below_what_a_test_needs():
+    """With n questions the least p is 2 / 2^n: 6 are needed at .05, 9 at .005, whatever the spread."""
+    close = np.array([0.1 + 0.001 * (i % 5) for i in range(12)])
+    for alpha, least in ((0.05, 6), (0.005, 9)):
+        how = Options(effect=0.05, alpha=alpha, questions=least - 1)
+        one = comparison("m", 2, ("a", "b"), close, None, alpha, how)
+        assert (there(one.needed).value, one.detectable.value) == (least, None)
+        assert there(one.reason).endswith(f"with {least - 1} questions; at least {least} are needed")
+
+
+def test_a_plan_for_skewed_differences_is_written(tmp_path: Path):
+    values = np.random.default_rng(8).exponential(1, 60) - 1
+    pilot = run_of(tmp_path / "pilot", {"a": {"m": values.tolist()}, "b": {"m": [0.0] * 60}})
+    out = tmp_path / "plan"
+    assert main(["power", str(pilot), "--effect", "0.4", "--assurance", "0.5", "--out", str(out)]) == 0
+    (line,) = json.loads((out / "tables" / "power.json").read_bytes())["rows"]
+    assert line["more"] > 1

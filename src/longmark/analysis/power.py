@@ -25,7 +25,7 @@ from pathlib import Path
 
 import numpy as np
 
-from longmark.analysis.compare.checks import check_scoring, run_notices
+from longmark.analysis.compare.checks import FEWEST_TESTED, check_scoring, run_notices
 from longmark.errors import UnknownName, UserError
 from longmark.report.charts import Curve, curves
 from longmark.report.document import Document, Section
@@ -34,6 +34,7 @@ from longmark.report.tables import Column, Table, interval_columns
 from longmark.scores.clusters import QUESTION
 from longmark.scores.files import paths_given
 from longmark.scores.paired import read_scores
+from longmark.stats.clusters import FEWEST_EFFECTIVE
 from longmark.stats.power import MOST, detectable, inflation, questions_needed, variance_per_question
 from longmark.stats.results import Estimate
 from longmark.stats.samples import Floats
@@ -79,6 +80,14 @@ class Options:
         if self.questions is not None and self.questions < 3:
             raise UserError(f"questions: a test needs at least 3; found {self.questions}")
 
+    @property
+    def fewest(self) -> int:
+        """Questions (or clusters) below which `compare` finds nothing: the least p of n sign flips is 2 / 2^n."""
+        return max(
+            FEWEST_TESTED if self.cluster == QUESTION else math.ceil(FEWEST_EFFECTIVE),
+            1 + math.ceil(-math.log2(self.alpha) - 1e-9),
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
@@ -107,7 +116,7 @@ class Comparison:
 
     @property
     def reason(self) -> str | None:
-        return self.variance.reason or (None if self.needed is None else self.needed.reason)
+        return self.variance.reason or (self.needed and self.needed.reason) or self.detectable.reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,12 +187,14 @@ def comparison(
             variance = replace(variance, reason=f"no assurance: {upper.reason}")
     n = how.questions or variance.n
     per_cluster = variance.n / variance.effective if variance.effective else 1.0
+    fewest = how.fewest
     test = {"per_cluster": per_cluster, "alpha": alpha, "wanted": how.power}
     effect, more = how.effect, 1.0
     if variance.value is not None:
-        shown = effect or detectable(variance.value, n, **test)
-        asked = questions_needed(variance.value, shown, **test) if effect else n
-        if asked:
+        enough = max(n, fewest * per_cluster)
+        shown = effect or detectable(variance.value, enough, **test)
+        asked = questions_needed(variance.value, shown, **test, fewest=fewest) if effect else n
+        if asked and asked >= fewest * per_cluster:
             more = inflation(differences, asked, shown, clusters=clusters, alpha=alpha, wanted=how.power)
 
     def estimate(of: Callable[[float], float | None]) -> Estimate:
@@ -194,11 +205,17 @@ def comparison(
     if effect is not None:
 
         def questions(v: float) -> int | None:
-            return (found := questions_needed(v, effect, **test)) and math.ceil(found * more)
+            return (found := questions_needed(v, effect, **test, fewest=fewest)) and math.ceil(found * more)
 
         needed = estimate(questions)
         if needed.value is None and not needed.reason:
             needed = replace(needed, reason=f"more than {MOST:,} questions")
+    if n < fewest * per_cluster:
+        least = math.ceil(fewest * per_cluster)
+        few = f"no difference, however large, can be significant with {n:,} questions; at least {least:,} are needed"
+        shows = replace(variance, value=None, low=None, high=None, reason=variance.reason or few)
+    else:
+        shows = estimate(lambda v: detectable(v * more, n, **test))
     return Comparison(
         metric=metric,
         places=places,
@@ -206,7 +223,7 @@ def comparison(
         second=pair[1],
         variance=variance,
         needed=needed,
-        detectable=estimate(lambda v: detectable(v * more, n, **test)),
+        detectable=shows,
         per_cluster=per_cluster,
         questions=n,
         planned=planned,
@@ -250,12 +267,15 @@ def document(plan: Plan) -> Document:
     names = list(dict.fromkeys(one.metric for one in plan.comparisons))
     table = Table("power", "Questions and differences", tuple(columns), plan.comparisons, note)
     known = [one for one in plan.comparisons if one.planned is not None]
-    top = 2 * max(((one.needed and one.needed.value) or one.questions for one in known), default=0)
+    top = 2 * max(
+        (max((one.needed and one.needed.value) or one.questions, how.fewest * one.per_cluster) for one in known),
+        default=0,
+    )
     steps = [max(3, round(top * step / _STEPS)) for step in range(1, _STEPS + 1)]
     lines = [
         Curve(
             f"{one.metric}: {one.first} − {one.second}",
-            [(n, _shown(one, n, plan)) for n in steps if n >= 3 * one.per_cluster],
+            [(n, _shown(one, n, plan)) for n in steps if n >= how.fewest * one.per_cluster],
         )
         for one in known[:_DRAWN]
     ]

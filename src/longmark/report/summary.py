@@ -325,13 +325,14 @@ def _tested(condition: Condition, cell: Cell, max_unscored: float, summary: Summ
             f"more than the {share(max_unscored, 1)} that --max-unscored allows"
         )
     above, scores, more = condition.sign == ">=", cell.bounded, ""
+    over = f" over {cell.clusters} {summary.clusters}" if cell.clusters else ""
     if not cell.scored:
         return False, "no row is scored"
     if scores is None:
         if cell.interval is None:
             return False, f"no CI: {cell.reason}"
         end = cell.interval[0 if above else 1]
-        name = f"end of the {interval_name(cell.method)} (the metric has no bounds)"
+        name = f"end of the {interval_name(f'{cell.method}{over}')} (the metric has no bounds)"
     elif scores.outside:
         facts = summary.facts[cell.metric]
         return False, (
@@ -340,7 +341,6 @@ def _tested(condition: Condition, cell: Cell, max_unscored: float, summary: Summ
         )
     else:
         end = scores.lower() if above else scores.upper()
-        over = f" over {cell.clusters} {summary.clusters}" if cell.clusters else ""
         name = f"bound ({100 * (1 - TAIL):g} %, Gaffke{over})"
         more = _too_few(condition, scores, summary.clusters)
     places = summary.decimals(cell.metric)

@@ -96,11 +96,17 @@ def detectable(
 
 
 def questions_needed(
-    variance: float, difference: float, *, per_cluster: float = 1.0, alpha: float = 0.05, wanted: float = 0.8
+    variance: float,
+    difference: float,
+    *,
+    per_cluster: float = 1.0,
+    alpha: float = 0.05,
+    wanted: float = 0.8,
+    fewest: int = _FEWEST,
 ) -> int | None:
     """The fewest questions with which a difference is detectable; None beyond a billion. The inverse of `detectable`.
-    At least three questions (or clusters) are needed."""
-    low, high = math.ceil(_FEWEST * per_cluster), math.ceil(_FEWEST * per_cluster)
+    fewest: questions (or clusters) that the test needs in any case."""
+    low = high = math.ceil(fewest * per_cluster)
 
     def shows(n: int) -> bool:
         return detectable(variance, n, per_cluster=per_cluster, alpha=alpha, wanted=wanted) <= abs(difference)
@@ -149,7 +155,7 @@ def inflation(
             break
         apart = float(ndtri(1 - alpha / 2))
         found *= ((apart + ndtri(wanted)) / (apart + ndtri(min(0.999, max(alpha, power))))) ** 2
-    return min(max(found / n, 1.0), _MOST_INFLATION)
+    return float(min(max(found / n, 1.0), _MOST_INFLATION))
 
 
 def _tilted(means: Floats, sizes: Floats, centre: float, wanted: float) -> Floats | None:

@@ -75,7 +75,7 @@ def test_a_gate_passes_only_on_what_was_shown(
     path = rows(tmp_path / "rows.jsonl", {"base": base, "new": new})
     code = main(["compare", path, "--fail-if-worse", "--higher", "m", "--draws", "300", *bounds, *options])
     if word == "not tested":  # nothing is
-        assert (code, "a test needs three common questions" in capsys.readouterr().err) == (2, True)
+        assert (code, "the test needs at least 3 common questions" in capsys.readouterr().err) == (2, True)
         return
     lines = [line for line in capsys.readouterr().out.splitlines() if ": m, new against base" in line]
     assert (code, [line.partition(":")[0] for line in lines]) == (0 if word == "ok" else 3, [word])
@@ -142,3 +142,31 @@ def test_a_gate_tests_only_the_pairs_with_the_first_system(tmp_path: Path):
     assert first.metrics[0].groups == ()
     p = {frozenset(pair.names): there(pair.p) for pair in every.metrics[0].pairs}
     assert all(there(pair.p) <= p[frozenset(pair.names)] for pair in first.metrics[0].pairs)
+
+
+def test_unequal_silence_is_named_without_a_direction(tmp_path: Path):
+    path = rows(tmp_path / "rows.jsonl", {"base": [BASE], "new": [silent(LIKE, 20)]})
+    first = compare(path).notices[0]
+    assert first.startswith("m: new has significantly more unscored answers than base (20 of 40 against 0 of 40).")
+    assert "counted as" not in first
+
+
+def test_too_few_clusters_are_named_in_the_table_and_by_the_gate(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    path = tmp_path / "rows.jsonl"
+    lines = [
+        {
+            "example_id": f"{name}{q}",
+            "question_id": f"q{q}",
+            "system": name,
+            "metric": "m",
+            "score": q / 10 + shift,
+            "doc": q % 4,
+        }
+        for q in range(8)
+        for name, shift in (("base", 0.0), ("new", 0.01 * (q % 3)))
+    ]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert main(["compare", str(path), "--fail-if-worse", "--higher", "m", "--cluster", "doc"]) == 2
+    printed = capsys.readouterr()
+    assert "not tested: too few clusters" in printed.out
+    assert "m, new against base: 4.0 effective clusters are too few for a decision" in printed.err

@@ -242,6 +242,17 @@ def test_hypotheses_are_decided(tmp_path: Path):
         metrics_study([tmp_path / "run"], hypotheses=(lone,), draws=10)
 
 
+def test_a_hypothesis_is_not_supported_by_silence(tmp_path: Path):
+    """B answers the better half only, a little better; with silence as 0 it is not better."""
+    scores = [[i / 41, NAN if i < 20 else i / 41 + 0.01 + 0.001 * (i % 3)] for i in range(40)]
+    claims = (Hypothesis("B is better", "all", ("m",), (("B", "A"),), "greater"),)
+    ours = study(tmp_path, {"m": scores}, hypotheses=claims, draws=500)
+    compared = compare([tmp_path / "run"], hypotheses=claims, draws=500)
+    assert [(one.supported, one.p) for one in (*ours.hypotheses, *compared.hypotheses)] == [(False, 0.5)] * 2
+    published = study(tmp_path / "published", {"m": [row for row in scores if row[1] == row[1]]}, hypotheses=claims)
+    assert published.hypotheses[0].supported
+
+
 # Which runs, systems and metrics -------------------------------------------------------------------------------------
 
 

@@ -49,7 +49,8 @@ def family(tested: Sequence[Tested], scores: Scores, how: Settings) -> Family:
     counted, unscored = joint, None
     if any(one.counted for one in tested):
         counted = _joint(_columns(tested, scores, [one.counted or one.common for one in tested]), scores, how)
-        unscored = _joint(_silence(tested, scores), scores, how)
+    if (silence := _silence(tested, scores)).any():
+        unscored = _joint(silence, scores, how)
     found, start = {}, 0
     for one in tested:
         places = range(start, start + len(one.pairs))
@@ -93,7 +94,7 @@ def _silence(tested: Sequence[Tested], scores: Scores) -> Floats:
 def _test(joint: MaxT, i: int, how: Settings) -> PairTest:
     n, clusters, p = joint.n[i], joint.clusters[i], joint.adjusted[i]
     if clusters < FEWEST:
-        found = f"{n}{'' if clusters == n else f' in {clusters} clusters'}"
+        found = f"{n}{'' if clusters == n else f' questions in {clusters} clusters'}"
         why = f"the test needs at least {FEWEST} common {'questions' if clusters == n else 'clusters'}; found {found}"
         return PairTest(n, None, None, None, why, None)
     if p is None and joint.reasons[i] != ALL_ZERO:

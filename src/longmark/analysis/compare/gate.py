@@ -46,7 +46,9 @@ def against_first(found: Comparison, *, require_decision: bool = False, max_unsc
                 "--fail-if-worse: the direction of no compared metric is known; for scores made elsewhere, add "
                 "--higher METRIC or --lower METRIC"
             )
-        raise UserError("--fail-if-worse: no metric with a direction has a test; a test needs three common questions")
+        why = "; ".join(one.line.removeprefix("not tested: ") for one in checked[:3])
+        more = f"; {len(checked) - 3} more" if len(checked) > 3 else ""
+        raise UserError(f"--fail-if-worse: no metric with a direction has a test: {why}{more}")
     return checked
 
 
@@ -62,7 +64,8 @@ def _checked(found: Comparison, require_decision: bool, max_unscored: float) -> 
         for name in found.systems[1:]:
             pair, of = pairs.get(name), f"{metric.metric}, {name} against {base}"
             if pair is None or pair.p is None:
-                yield Checked("not tested", f"not tested: {of}: too few common scores")
+                why = (pair and pair.test.reason) or "too few common scores"
+                yield Checked("not tested", f"not tested: {of}: {why}")
                 continue
             decision = decisions.get((metric.metric, pair.first, pair.second))
             result, reason = _result(metric, pair, base, decision, require_decision, max_unscored)

@@ -94,9 +94,11 @@ def hypotheses_section(
     permutations: int,
     alpha: float,
     clusters: str | None = None,
+    *,
+    readings: bool = True,
 ) -> tuple[Section, ...]:
     """No section if there are no hypotheses. tests: of the metrics, with so many permutations; clusters: their field,
-    None: each question is one."""
+    None: each question is one; readings: unscored answers were counted as the worst, too."""
     if not results:
         return ()
     columns = (
@@ -120,6 +122,12 @@ def hypotheses_section(
     ]
     total = sum(one.supported for one in results)
     test = f"max-T over clusters ({clusters})" if clusters else "the randomised Tukey HSD, as in the CCRS paper,"
+    both = (
+        "; where answers are unscored and a direction is known, the larger one of both readings (without them, and "
+        "with them as the worst score)"
+        if readings
+        else ""
+    )
     return (
         Section(
             HYPOTHESES,
@@ -131,7 +139,6 @@ def hypotheses_section(
             ),
             note="all: the largest p of the comparisons. any: the smallest p times the number of metrics. The p of a "
             f"comparison is that of {test} over all pairs of its metric, in the direction of the hypothesis (greater: "
-            "first above second); where answers are unscored, the larger one of both readings. "
-            "A hypothesis that is not supported is not disproved.",
+            f"first above second){both}. A hypothesis that is not supported is not disproved.",
         ),
     )

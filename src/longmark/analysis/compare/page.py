@@ -241,7 +241,8 @@ def _mean_of(name: str) -> Callable[[MetricComparison], float | None]:
 
 def conclusion(one: MetricComparison) -> str:
     if all(pair.test.p is None for pair in one.pairs):
-        return "not tested: too few questions"
+        clustered = all("clusters" in (pair.test.reason or "") for pair in one.pairs)
+        return f"not tested: too few {'clusters' if clustered else 'questions'}"
     if one.undetectable:
         return f"too few {'draws' if ' draws ' in one.undetectable else 'questions'}"
     significant = [pair for pair in one.pairs if pair.significant]

@@ -51,7 +51,10 @@ def document(study: MetricsStudy) -> Document:
             *(_summary(study), *_unscored(study), bounds(study), ties(study), population(study)),
             *(question_means(study), *distributions(study), _correlations(study)),
             *(_discriminative(study), _asl(study)),
-            *hypotheses_section(study.hypotheses, tests, study.options.draws, study.options.alpha, clusters),
+            *hypotheses_section(
+                *(study.hypotheses, tests, study.options.draws, study.options.alpha, clusters),
+                readings=not study.options.as_published,
+            ),
             _costs(study),
         ),
         notices=study.notices,
@@ -252,7 +255,8 @@ def _discriminative(study: MetricsStudy) -> Section:
     difference = "difference: mean of the first minus mean of the second, in the metric's units."
     return Section(
         "Discriminative power",
-        f"The share of the pairs of systems that differ significantly (alpha {study.options.alpha:g}).",
+        f"The share of the pairs of systems that differ significantly (alpha {study.options.alpha:g}, "
+        f"{tested_by(study)}).",
         (
             Table("discriminative_power", "Discriminative power", columns, study.metrics, note),
             Table("pairs_of_systems", "Pairs of systems", pairs, items, difference),

@@ -25,7 +25,8 @@ import numpy as np
 
 from longmark import __version__
 from longmark.analysis.compare.checks import by_reason, check_scoring, check_settings, question_notices, run_notices
-from longmark.analysis.compare.hypotheses import clustered_test
+from longmark.analysis.compare.hypotheses import clustered_test, tests_for
+from longmark.analysis.compare.metric import Settings, tests_of
 from longmark.analysis.compare.power import undetectable_in
 from longmark.errors import UnknownName, UserError
 from longmark.records import Usage
@@ -254,6 +255,13 @@ def metrics_study(
     for a, b in itertools.combinations(names, 2):
         progress(f"correlations of {a} and {b} ({len(pairs) + 1} of {len(names) * (len(names) - 1) // 2})")
         pairs.append(_pair(a, b, matrices, scores, how.level))
+    tests = {one.metric: one.test for one in found if one.test is not None}
+    if how.hypotheses and not how.as_published:
+        # a hypothesis is supported only if it is with unscored answers counted as the worst, too: as in `compare`
+        settings = Settings(how.level, how.alpha, how.draws, how.draws, how.seed, complete=False)
+        places = range(len(scores.systems))
+        silent = [name for name in tests if sum(not np.isnan(one).all() for one in matrices[name].T) > 1]
+        tests |= tests_for([tests_of(scores, name, places, settings) for name in silent], settings)
     notices = run_notices(scores, names, differing)
     notices += by_reason((one.metric, one.undetectable) for one in found)
     notices += question_notices(scores, names, range(len(scores.systems)), incomplete=how.as_published)
@@ -270,7 +278,7 @@ def metrics_study(
         options=how,
         differing=differing,
         notices=tuple(notices),
-        hypotheses=decide(how.hypotheses, {one.metric: one.test for one in found if one.test is not None}, how.alpha),
+        hypotheses=decide(how.hypotheses, tests, how.alpha),
         times=tuple(time for run in paths if (time := _time(run)) is not None),
     )
 
