@@ -13,7 +13,7 @@ from tests.report.graphs import NLI, graph_row, graph_run, made_graph
 from tests.report.runs import HOSTILE, answers_on
 
 from longmark.report.evidence import View, views_of
-from longmark.report.graph_view import CELL, WIDTH, Figure
+from longmark.report.graph_view import CELL, MOST_ROWS, WIDTH, Figure
 from longmark.report.html import write_report
 from longmark.text.graph import Statement, StatementGraph
 
@@ -130,6 +130,13 @@ def test_a_graph_too_large_to_read_has_no_figure_but_a_way_to_its_file() -> None
     nodes = tuple(Statement(f"c{i}", "context", f"Fact {i}.") for i in range(400))
     notes = [one[1] for one in view_of(StatementGraph(nodes)).blocks if one[0] == "note"]
     assert any(note.startswith("No figure: 400 statements and 0 relations") for note in notes)
+
+
+def test_tables_of_a_large_graph_end_with_the_way_to_its_file() -> None:
+    nodes = tuple(Statement(f"c{i}", "context", f"Fact {i}.") for i in range(MOST_ROWS + 7))
+    view = view_of(StatementGraph(nodes))
+    assert [len(lines) for lines in tables(view).values()] == [MOST_ROWS]
+    assert ("note", "7 more are in the graph's file: longmark export RUN --graphs DIR") in view.blocks
 
 
 def test_without_networkx_the_words_stand_and_the_figure_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:

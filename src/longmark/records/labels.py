@@ -14,7 +14,7 @@ out and counted.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from typing import Any
 from longmark.errors import UnknownName, UserError
 from longmark.records import sources
 from longmark.records.files import BAD_SHOWN, BadLines
-from longmark.records.values import Problem, folded, found, missing
+from longmark.records.values import Problem, folded, found, looks, missing
 from longmark.records.values import name as name_of
 
 RATING = ("example_id", "system", "label", "value", "rater")
@@ -106,6 +106,13 @@ class Labels:
     def labels(self) -> tuple[str, ...]:
         given: Iterable[Label | Choice] = self.choices or self.ratings
         return tuple(dict.fromkeys(each.label for each in given))
+
+    def alike(self) -> Iterator[tuple[str, ...]]:
+        """Names of raters that look the same (case, width, letters of another script): probably one person."""
+        by: dict[str, dict[str, None]] = {}
+        for one in self.choices or self.ratings:
+            by.setdefault(looks(one.rater), {})[one.rater] = None
+        yield from (tuple(names) for names in by.values() if len(names) > 1)
 
 
 def read_labels(

@@ -18,6 +18,8 @@ from longmark.text.graph import ANSWER, EVIDENCE_KEYS, StatementGraph, contradic
 
 MOST_SHAPES, MOST_LINES = 300, 1500
 """A larger graph has no figure, because it would be unreadable."""
+MOST_ROWS = 500
+"""Statements that a table shows, so that a graph of 100,000 makes no page that a browser cannot open."""
 WIDTH, CELL, ROW = 360, 34, 50
 _RADIUS, _BEND = 13, 0.12
 _LEVELS = (("answer",), ("covered",), ("basis", "implied"))
@@ -104,7 +106,7 @@ def _missing(missing: Sequence[Shape], total: int) -> str:
 
 
 def _table(names: Sequence[str], shapes: Sequence[Shape], lines: Sequence[Line] = ()) -> list[Block]:
-    """A line for each shape; no table where there is none."""
+    """A line for each shape, up to `MOST_ROWS`, and a note on the others; no table where there is none."""
     by: dict[str, list[str]] = {}
     for line in lines:
         if line.kind != "contradicts":
@@ -112,7 +114,7 @@ def _table(names: Sequence[str], shapes: Sequence[Shape], lines: Sequence[Line] 
         if line.kind == "equals":
             by.setdefault(line.ends[0], []).append(line.ends[1])
     found = []
-    for shape in shapes:
+    for shape in shapes[:MOST_ROWS]:
         cells = {
             "State": STATES[shape.state],
             "Entailed by": listed(sorted(by.get(shape.label, ["–"]), key=lambda label: (len(label), label)), 12),
@@ -122,7 +124,10 @@ def _table(names: Sequence[str], shapes: Sequence[Shape], lines: Sequence[Line] 
         }
         times = f"occurs {shape.count} times" if shape.count > 1 else ""
         found.append([Cell("words", shape.text, times), *(Cell("line", cells[name]) for name in names[1:])])
-    return [("table", names, found, "statement", "")] if found else []
+    if not found:
+        return []
+    more = f"{len(shapes) - MOST_ROWS:,} more are in the graph's file: longmark export RUN --graphs DIR"
+    return [("table", names, found, "statement", ""), *([("note", more)] if len(shapes) > MOST_ROWS else [])]
 
 
 def _shapes(graph: StatementGraph, evidence: Mapping[str, Any]) -> tuple[list[Shape], dict[str, str]]:

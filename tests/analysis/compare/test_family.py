@@ -10,6 +10,7 @@ from tests.there import there
 
 from longmark.analysis.compare import compare
 from longmark.analysis.compare.family import detectable
+from longmark.stats.hypotheses import Hypothesis
 from longmark.stats.max_t import max_t
 
 
@@ -72,9 +73,13 @@ def test_questions_of_a_document_are_tested_together(tmp_path):
     for line in lines:
         line["meta"] = {"document": f"d{int(line['question_id'][1:]) // 4}"}
     path.write_bytes(b"".join(orjson.dumps(line) + b"\n" for line in lines))
-    (pair,) = compare([run], cluster="document", draws=500).metrics[0].pairs
+    claim = Hypothesis("x is higher", "all", (EASE,), (("x", "y"),), "two-sided")
+    clustered = compare([run], cluster="document", draws=500, hypotheses=(claim,))
+    (pair,) = clustered.metrics[0].pairs
     alone = max_t(shift[::4, None])
     assert (pair.p, pair.test.n) == (alone.p[0], 40)
+    (claimed,) = clustered.hypotheses
+    assert (claimed.p, pair.p_tukey) == (alone.p[0], None)  # Tukey's test knows no clusters
     assert (pair.difference.n, pair.difference.clusters, pair.share.clusters) == (40, 10, 10)
     assert pair.difference.ends == pytest.approx((alone.low[0], alone.high[0]))
     (by_question,) = compare([run], draws=500).metrics[0].pairs

@@ -28,6 +28,10 @@ def lines(tmp_path, second, first=None, described=None):
         ({"prompts": {RELEVANCE: "a1a1"}}, f"prompt {RELEVANCE}: 5f5f in one; a1a1 in two"),
         ({"params": {"scoring": "expected", "temperature": 0.0}}, "scoring: text in one; expected in two"),
         ({"params": {"scoring": "text", "temperature": 0.7}}, "parameter temperature: 0.0 in one; 0.7 in two"),
+        (
+            {"params": {"scoring": "text", "temperature": 0.0, "version": 2}},
+            "version of the metric: 2 in two; none in one",
+        ),
         ({"version": "0.2.0"}, "longmark: 0.1.0 in one; 0.2.0 in two"),
     ],
 )

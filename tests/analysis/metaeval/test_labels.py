@@ -37,6 +37,13 @@ def test_a_file_of_choices_folds_case_and_maps_columns(tmp_path: Path):
     assert [(c.question_id, c.a, c.b, c.choice, c.rater) for c in human.choices] == [("1", "s1", "s2", "tie", "people")]
 
 
+def test_raters_whose_names_look_the_same_are_named() -> None:
+    """A small letter, a wide one, a Cyrillic one; bo stands alone."""
+    names = ["ann", "Ann", "ａnn", "\u0430nn", "bo"]
+    human = read_labels([{"example_id": str(i), "value": 1, "rater": name} for i, name in enumerate(names)])
+    assert list(human.alike()) == [tuple(names[:4])]
+
+
 def test_raters_may_have_a_column_each_with_words_for_an_empty_cell(tmp_path: Path):
     human = read_labels(written(tmp_path, "example_id,ann,bo\n7,4,NA\n8,n/a,2\n9,#N/A,\n"), raters=["ann", "bo"])
     assert [(one.line, one.example_id, one.rater, one.value) for one in human.ratings] == [

@@ -26,6 +26,8 @@ _NONE = "none"
 _EXCLUDED = 0.05  # share of questions from which a notice counts them
 _AGAIN = "repeat its `longmark run` command to score what is missing"
 
+_PLAIN = {"scoring": "scoring", "version": "version of the metric"}
+
 
 def check_settings(alpha: float, level: float, draws: int | None) -> None:
     """UserError for an alpha or a level outside (0, 1), or fewer than one draw."""
@@ -87,7 +89,7 @@ def _settings(signature: Signature, domain: Any) -> Iterator[tuple[str, str, str
     for model, words in signature.settled.items():
         yield f"sent to {model}", model, ", ".join(words)
     for name, value in signature.params.items():
-        yield (name if name == "scoring" else f"parameter {name}"), "", str(value)
+        yield _PLAIN.get(name, f"parameter {name}"), "", str(value)
     for prompt, digest in signature.prompts.items():
         yield f"prompt {prompt}", "", digest
     if signature.prompts and domain is not None:

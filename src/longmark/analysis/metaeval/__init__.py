@@ -121,6 +121,9 @@ def metaeval(
     notices = [f"The scores of {name} were made by different models, prompts or parameters." for name in mixed]
     if given.empty:
         notices.append(f"{counted(given.empty, 'empty value')} in {given.name}: ignored.")
+    for names in given.alike():
+        same = " and ".join(map(ascii, names))
+        notices.append(f"The raters {same} in {given.name} look the same and count as {len(names)} people.")
     notices += [f"No results by the column {column}: {reason}." for column, reason in given.unused]
     return Metaeval(
         sources=scores.sources,
