@@ -353,6 +353,17 @@ def test_consent_then_guidelines_come_before_the_first_item_and_again_when_they_
         assert ada.get("/work/i0").location == "/guidelines"
 
 
+def test_an_adjudicator_consents_and_reads_the_guidelines_before_the_first_decision(tmp_path: Path):
+    with serving(write_study(tmp_path, study=f"{STUDY}consent: I agree.\n")) as served:
+        judge = Client(served.url)
+        judge.post(urlsplit(served.link("Judge", "adjudicator")).path, {})
+        token = judge.get("/mine").hidden("token")
+        for page, then in (("/consent", "/guidelines"), ("/guidelines", "/owner/disagreements")):
+            assert judge.get("/owner/disagreements").location == judge.get("/adjudicate/i0").location == page
+            assert judge.post(page, {"token": token}).location == then, "no item is given to label"
+        assert judge.get("/owner/disagreements").status == 200
+
+
 @pytest.mark.parametrize(("answers", "after"), [(("yes", "n-a"), "/work/i0"), (("no", "n-a"), "/mine")])
 def test_training_shows_the_right_answers_and_has_a_pass_mark(tmp_path: Path, answers: tuple[str, str], after: str):
     right = ("yes", "n-a")

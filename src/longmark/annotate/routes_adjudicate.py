@@ -14,7 +14,7 @@ from longmark.annotate import screens
 from longmark.annotate.assign import differing, draw, may_adjudicate, to_adjudicate
 from longmark.annotate.database import utc_now
 from longmark.annotate.items import Item
-from longmark.annotate.routes_work import title_of
+from longmark.annotate.routes_work import title_of, unconfirmed
 from longmark.annotate.store import Adjudication, Answer, Assignment
 from longmark.annotate.study import JUSTIFICATION
 from longmark.annotate.values import complete, form_of, parse
@@ -25,6 +25,8 @@ _LONGEST = 10_000  # characters of a justification
 
 async def disagreements(c: Context) -> web.Response:
     """GET /owner/disagreements: those to decide first, in an order of the person's own."""
+    if (first := _first(c)) is not None:
+        return c.to(first)
     store, study, items = c.site.store, c.site.study, c.site.items
     places = {item.id: place for place, item in enumerate(c.site.queue.order(c.person.id))}
     finished = {(one.item_id, one.person_id) for one in store.assignments() if _counts(one)}
@@ -128,7 +130,13 @@ def _decisions(c: Context, item_id: str) -> int:
 
 async def case(c: Context) -> web.Response:
     """GET /adjudicate/{item}: from now on, this person is not given the item to label."""
-    return _page(c)
+    first = _first(c)
+    return _page(c) if first is None else c.to(first)
+
+
+def _first(c: Context) -> str | None:
+    """What an adjudicator confirms first, as a rater does; the owner wrote it."""
+    return unconfirmed(c) if c.person.role == "adjudicator" else None
 
 
 async def labels(c: Context) -> web.Response:

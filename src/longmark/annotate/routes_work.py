@@ -46,7 +46,7 @@ def _next(c: Context) -> str:
     site, person = c.site, c.person.id
     if site.store.paused:
         return "/mine"
-    if (first := _first(c)) is not None:
+    if (first := unconfirmed(c)) is not None:
         return first
     found = site.queue.next(site.state, person, datetime.now(UTC))
     if found is None:
@@ -72,7 +72,7 @@ _BEFORE = {"consent": "consent given", "guidelines": "guidelines read"}
 """What comes before the first item -> the event that says that it was done."""
 
 
-def _first(c: Context) -> str | None:
+def unconfirmed(c: Context) -> str | None:
     """The page that a person has not confirmed yet, as its text is now."""
     for name, event in _BEFORE.items():
         sql = "SELECT 1 FROM events WHERE person_id = ? AND kind = ? AND content LIKE ?"
@@ -95,7 +95,7 @@ async def work(c: Context) -> web.Response:
     given, item = _own(c)
     if not _editable(c, given):
         return c.to("/mine")
-    if (first := _first(c)) is not None:
+    if (first := unconfirmed(c)) is not None:
         return c.to(first)
     stored = c.site.store.answer(item.id, c.person.id)
     values = stored.values if stored else suggestions(c.site.study, item)
@@ -324,21 +324,23 @@ async def feedback(c: Context) -> web.Response:
 async def confirm(c: Context) -> web.Response:
     """POST /guidelines, /consent: the time is kept, with a hash of the text."""
     name = c.request.path.removeprefix("/")
-    if _first(c) == f"/{name}":
+    if unconfirmed(c) == f"/{name}":
         text = getattr(c.site.study, name).strip()
         c.site.store.note(_BEFORE[name], c.person.id, content={"hash": _digest(text)})
+    if c.person.role == "adjudicator":  # who is given no item to label without asking: they could not decide on it
+        return c.to(unconfirmed(c) or "/owner/disagreements")
     return c.to("/work")
 
 
 async def consent(c: Context) -> web.Response:
     """GET /consent"""
-    text, asked = c.site.study.consent, _first(c) == "/consent"
+    text, asked = c.site.study.consent, unconfirmed(c) == "/consent"
     return c.page(screens.Guidelines(c.frame(), markdown.page(text), consent=True, confirm=asked))
 
 
 async def guidelines(c: Context) -> web.Response:
     """GET /guidelines"""
-    asked = c.person.role != "owner" and _first(c) == "/guidelines"
+    asked = c.person.role != "owner" and unconfirmed(c) == "/guidelines"
     return c.page(screens.Guidelines(c.frame(), markdown.page(c.site.study.guidelines), confirm=asked))
 
 
