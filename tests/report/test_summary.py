@@ -229,6 +229,19 @@ def test_fail_under_tests_the_near_bound(tmp_path, expression, met):
     assert "5 of 5 scored" in check.line
 
 
+@pytest.mark.parametrize("metric", [RELEVANCE, GRADE])
+@pytest.mark.parametrize(("sizes", "met"), [((8,) * 5, True), ((8,) * 4, False), ((40, *(1,) * 12), False)])
+def test_nothing_is_met_with_fewer_than_five_effective_clusters(tmp_path, metric, sizes, met):
+    """Five clusters of one size are five; with one big cluster even thirteen are few. Neither metric is near its limit:
+    one has bounds, the other has none."""
+    numbers = [(q, i) for q, size in enumerate(sizes) for i in range(size)]
+    rows = [row(f"{q}-{i}", metric, 0.4 + 0.01 * (q % 3) + 0.001 * i, question_id=f"q{q}") for q, i in numbers]
+    summary = summarise([write_run(tmp_path / "run", [], rows, manifest())])
+    (check,) = fail_under(parse_conditions([f"{metric}>=-1"], METRICS), summary)
+    assert check.met is met, check.line
+    assert ("effective clusters are too few for a decision" in check.line) is not met
+
+
 def test_fail_under_looks_at_each_system(tmp_path):
     rows = [
         row(f"{i}{name}", RELEVANCE, value, system=name) for i in range(20) for name, value in [("x", 0.9), ("y", 0.1)]

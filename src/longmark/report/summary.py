@@ -26,7 +26,7 @@ from longmark.scores.clusters import QUESTION
 from longmark.scores.manifest import Manifest, MetricFacts, read_manifest
 from longmark.scores.observations import Observations, Unscored
 from longmark.stats.gate import TAIL, BoundedScores
-from longmark.stats.means import ALL_EQUAL, HALL, Bounds, mean_of_groups
+from longmark.stats.means import ALL_EQUAL, HALL, Bounds, few_clusters, mean_of_groups
 from longmark.stats.results import Estimate
 
 MAX_UNSCORED = 0.05
@@ -35,8 +35,9 @@ MAX_UNSCORED = 0.05
 @dataclass(frozen=True, slots=True)
 class Cell:
     """One metric and system. n: rows, `scored` of them with a score; interval: CI of the mean, by `method`, or None for
-    a `reason`; least, greatest: extreme scores; unscored: why rows have no score; clusters: how many the scores belong
-    to, None if each is one; choices: of pairs, the shares of a, tie and b; bounded: the scores of a bounded metric."""
+    a `reason`; least, greatest: extreme scores; unscored: why rows have no score; clusters: how many the scores
+    belong to, None if each is one; effective: as many of one size; choices: of pairs, the shares of a, tie and
+    b; bounded: the scores of a bounded metric."""
 
     metric: str
     system: str
@@ -50,6 +51,7 @@ class Cell:
     method: str = ""
     reason: str = ""
     clusters: int | None = None
+    effective: float | None = None
     choices: tuple[float, float, float] | None = None
     bounded: BoundedScores | None = field(default=None, repr=False, compare=False)
 
@@ -135,7 +137,8 @@ def summary_of(index: Observations, manifests: Iterable[Manifest]) -> Summary:
             mean = means.get(key) or mean_of_groups(())
             rows, scored, least, greatest = counts[key]
             cell = Cell(name, label, rows, scored, mean.value, mean.ends, least, greatest, unscored.get(key, ()))
-            cell = replace(cell, method=mean.method, reason=mean.reason or "", clusters=mean.clusters)
+            cell = replace(cell, method=mean.method, reason=mean.reason or "")
+            cell = replace(cell, clusters=mean.clusters, effective=mean.effective)
             if pairs:
                 count = Counter(index.ascending(key[0], system))
                 of = (count[1.0] / max(scored, 1), count[0.0] / max(scored, 1), count[-1.0] / max(scored, 1))
@@ -298,9 +301,10 @@ def fail_under(conditions: Iterable[Condition], summary: Summary, max_unscored: 
 
     `>=` holds where the lower bound on the mean (`stats.gate`: one-sided, 97.5 %) reaches the limit, `<=` where the
     upper bound does not pass it. For a metric without two bounds the end of the 95 % CI is used.
-    A condition fails where there is no such end (fewer than two scores, or equal ones), where a score lies
-    outside the metric's bounds, where more than the share `max_unscored` of the rows are unscored, or where it would
-    fail with unscored answers at the metric's bound (or the extreme score) on the side of the condition.
+    A condition fails where there is no such end (fewer than two scores, or equal ones), where a score lies outside
+    the metric's bounds, where there are fewer than five effective clusters, where more than the share `max_unscored`
+    of the rows are unscored, or where it would fail with unscored answers at the metric's bound (or the extreme
+    score) on the side of the condition.
     """
     checks = []
     for condition in conditions:
@@ -328,6 +332,8 @@ def _tested(condition: Condition, cell: Cell, max_unscored: float, summary: Summ
     over = f" over {cell.clusters} {summary.clusters}" if cell.clusters else ""
     if not cell.scored:
         return False, "no row is scored"
+    if cell.effective is not None and (few := few_clusters(cell.effective)):
+        return False, f"undecided: {few} ({cell.clusters} {summary.clusters})"
     if scores is None:
         if cell.interval is None:
             return False, f"no CI: {cell.reason}"
