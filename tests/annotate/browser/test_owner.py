@@ -53,6 +53,7 @@ def test_a_third_person_decides_and_justifies(browser: Browser, served: Served):
     with someone(browser, served, "Cy", role="adjudicator") as cy:
         page = cy.page
         page.goto(f"{served.url}/owner/disagreements")
+        page.get_by_role("button", name="I have read the guidelines").click()
         page.get_by_role("link", name="Why 0?").click()
         assert page.locator("tr.differs").count() == 0, "the adjudicator reads first"
         page.get_by_role("button", name="Show the labels").click()
