@@ -233,6 +233,23 @@ def test_no_two_verbs_share_a_label(documents: dict[str, Document], tmp_path: Pa
     assert {"tab:comparison:differences", "tab:score-study:table1"} <= set(names)
 
 
+def test_captions_name_metrics_in_words(documents: dict[str, Document]):
+    ids = [f"{family}." for family in ("ccrs", "ragchecker", "score", "made", "my_metric")]
+    titles = [table.title for made in documents.values() for section in made.sections for table in section.tables]
+    assert any("Answer correctness" in title for title in titles)
+    assert not [title for title in titles if any(one in title for one in ids)]
+
+
+def test_a_table_too_wide_for_a_page_leaves_out_its_spare_columns_and_names_them():
+    columns = [Column(f"figure {i}", places=3, spare=(0, 2, 1)[i % 3]) for i in range(16)]
+    latex = as_latex(Table("t", "T", tuple(columns), (tuple([0.5] * 16),), note="A note."))
+    # 16 columns of 8 characters and a gap of 2 are 160, without the 5 of spare 2 110: at most 115 fit
+    left = ", ".join(column.name for column in columns if column.spare == 2)
+    assert f"A note. Left out for lack of room, but in the CSV file: {left}." in latex
+    assert len(cells_of(latex)[0]) == 11
+    assert "Left out" not in as_latex(Table("t", "T", tuple(columns[:11]), (tuple([0.5] * 11),)))
+
+
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="there is no pdflatex on PATH")
 def test_every_table_of_every_verb_compiles_and_fits_its_page(documents: dict[str, Document], tmp_path: Path):
     lines = ["\\documentclass{article}", preamble(), "\\begin{document}"]

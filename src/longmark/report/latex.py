@@ -1,7 +1,7 @@
 """A table of texts as LaTeX: escaped, with `booktabs` rules, a `longtable` where it fills more than a page.
 
 The first line, a comment, names the packages it needs. A table too wide for the page of `article` is set in smaller
-type, then turned; a box shrinks what is still too wide, unless it is long.
+type, then turned; a box shrinks what is still too wide (see `fits`), unless it is long.
 """
 
 from __future__ import annotations
@@ -120,15 +120,26 @@ def _widths(texts: Texts) -> list[int]:
     ]
 
 
+def fits(texts: Texts) -> bool:
+    """Whether the table fits the width of a turned page in the smallest type."""
+    free, broken = _room(_LAYOUTS[-1], texts, _widths(texts))
+    return free >= 0.7 * _NARROW * sum(broken)
+
+
+def _room(layout: tuple[str, int, int, bool], texts: Texts, widths: Sequence[int]) -> tuple[int, list[bool]]:
+    """The characters that are left for the columns that are broken, and which these are."""
+    most = _NARROW if layout[3] else _BROKEN
+    broken = [not right and width > most for width, right in zip(widths, texts.right, strict=True)]
+    fixed = sum(width for width, breaks in zip(widths, broken, strict=True) if not breaks)
+    return layout[1] - fixed - _GAP * len(widths), broken
+
+
 def _layout(texts: Texts) -> tuple[tuple[str, int, int, bool], list[float]]:
     """The first layout that fits, else the last; the share of the line of each column that is broken, else 0."""
     widths = _widths(texts)
     for layout in _LAYOUTS:
-        most = _NARROW if layout[3] else _BROKEN
-        broken = [not right and width > most for width, right in zip(widths, texts.right, strict=True)]
-        fixed = sum(width for width, breaks in zip(widths, broken, strict=True) if not breaks)
-        free = layout[1] - fixed - _GAP * len(widths)
-        if free >= 0.7 * most * sum(broken):
+        free, broken = _room(layout, texts, widths)
+        if free >= 0.7 * (_NARROW if layout[3] else _BROKEN) * sum(broken):
             break
     share = max(free / max(sum(broken), 1), 0.7 * _NARROW)
     shares = [min(share, width) / layout[1] if breaks else 0 for width, breaks in zip(widths, broken, strict=True)]

@@ -20,7 +20,7 @@ import orjson
 from longmark.errors import UserError
 from longmark.records.write import replacing, spreadsheet
 from longmark.report.format import HIGHER, LOWER, NONE, fixed, metric_titles
-from longmark.report.latex import Texts, latex
+from longmark.report.latex import Texts, fits, latex
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -70,7 +70,8 @@ class Column:
             name; the page shows it in words too)
     key     its name in CSV and JSON; made from the head where it is not given
     words   its head in words, which the page shows above its name
-    spare   a narrow terminal leaves out the columns with a number here, the greatest first
+    spare   a narrow terminal, and a LaTeX table too wide for a page, leave out the columns with a number here, the
+            greatest first
     """
 
     name: str
@@ -294,12 +295,23 @@ def markdown(text: str) -> str:
 
 def as_latex(table: Table, of: str = "") -> str:
     """A `table` with `booktabs` rules and the note below it; its label is `tab:NAME`, or `tab:OF:NAME` where it is said
-    what the table belongs to. Its first line, a comment, says what it needs to compile."""
-    table = main_columns(table)
+    what the table belongs to. Its first line, a comment, says what it needs to compile. Columns with the
+    highest `spare` are left out until the others fit the width of a page; the note names them."""
+    shown = full = main_columns(table)
+    spare, note = [column.spare for column in full.columns], one_line(table.note)
+    for most in sorted({0, *spare}, reverse=True):
+        shown = _kept(full, [one <= most for one in spare].__getitem__)
+        if fits(_plain_texts(shown)):
+            break
+    if missing := ", ".join(column.name for column in full.columns if column.spare > most):
+        note = f"{note} Left out for lack of room, but in the CSV file: {one_line(missing)}.".strip()
+    return latex(f"{of}:{table.name}" if of else table.name, one_line(table.title), _plain_texts(shown), note)
+
+
+def _plain_texts(table: Table) -> Texts:
     heads, right = _heads(table)
     bold = [[isinstance(cell, Mean) and cell.best for cell in row] for row in table.rows]
-    name = f"{of}:{table.name}" if of else table.name
-    return latex(name, one_line(table.title), Texts(heads, texts(table, "{}"), right, bold), one_line(table.note))
+    return Texts(heads, texts(table, "{}"), right, bold)
 
 
 def as_csv(table: Table) -> str:

@@ -331,15 +331,15 @@ def _differences(found: Comparison) -> Section:
         *interval_columns("first - second", "of.difference", places, ci, "difference", "interval"),
         Column("p (adjusted)", "of.test.p", kind="p"),
         Column("significant", lambda on: on.of.significant if on.of.test.p is not None else None),
-        Column("detectable at 80 % power", "of.test.detectable", places, key="detectable"),
+        Column("detectable at 80 % power", "of.test.detectable", places, key="detectable", spare=1),
         method_column("of.difference", "interval_method"),
-        Column("p (unadjusted)", "of.test.p_unadjusted", kind="p"),
-        Column("p (Tukey HSD)", "of.p_tukey", kind="p"),
-        *interval_columns("d_z", "of.d_z", 2, _ci(found), interval="d_z_interval"),
+        Column("p (unadjusted)", "of.test.p_unadjusted", kind="p", spare=3),
+        Column("p (Tukey HSD)", "of.p_tukey", kind="p", spare=4),
+        *(replace(one, spare=2) for one in interval_columns("d_z", "of.d_z", 2, _ci(found), interval="d_z_interval")),
         method_column("of.d_z", "d_z_interval_method"),
         Column("n", "of.test.n"),
-        Column("clusters", "of.difference.clusters"),
-        Column("effective clusters", "of.difference.effective", 1),
+        Column("clusters", "of.difference.clusters", spare=5),
+        Column("effective clusters", "of.difference.effective", 1, spare=6),
         Column("reason", reason),
     )
     table = Table("differences", "Differences", columns, _on_pairs(found), _tests(found))
@@ -446,7 +446,7 @@ def _questions(found: Comparison) -> Section:
         Column("range", "of.spread", found.places, key="spread"),
         *(Column("highest", "of.highest"), Column("lowest", "of.lowest")),
         *(
-            Column(name, score_of(name), found.places, key=f"score: {name}")
+            Column(name, score_of(name), found.places, key=f"score: {name}", spare=1)
             for name in (found.systems if len(found.systems) <= _NAMED else ())
         ),
     )

@@ -175,10 +175,10 @@ def _distribution(one: MetricProperties, words: str, stem: str) -> Section:
         *(Column("system"), Column("n", "described.n")),
         *(Column(name, f"described.{field}", one.places) for name, field in statistics.items()),
     )
-    boxes = Table(f"box_{stem}", f"Quartiles of {one.metric}", columns, order)
+    boxes = Table(f"box_{stem}", f"Quartiles: {words}", columns, order)
     bins = Table(
         f"histogram_{stem}",
-        f"Scores of {one.metric} in each bin",
+        f"Scores in each bin: {words}",
         _bin_columns("system", "scores"),
         [each for scores in order for each in _bins(scores.system, one.edges, scores.counts)],
         "A bin includes its lower edge and excludes its upper edge; the last includes both.",
