@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -36,7 +36,8 @@ from scipy.special import stdtr
 
 from longmark.errors import UserError
 from longmark.stats.clusters import effective
-from longmark.stats.means import few_clusters, untransformed
+from longmark.stats.means import Bounds, few_clusters, untransformed
+from longmark.stats.results import Estimate
 from longmark.stats.samples import Floats, Ints, check_count, cluster_numbers
 from longmark.stats.student import t_quantile
 
@@ -44,9 +45,10 @@ FEWEST = 3
 """Clusters that a test needs."""
 
 ALL_ZERO = "every difference is 0"
+INVERTED = "max-T inverted"
 
 _SKEWED, _SYMMETRIC = 1.0, 30  # skewness that is remarked on, and the clusters from which on it is not
-_EXACT = 14  # clusters up to which all patterns are looked at
+_EXACT = 14  # clusters with differences other than 0 up to which all patterns are looked at
 _CELLS = 2_000_000  # signs held at once
 _STEP, _BLOCK = 1_000, 512  # patterns and hypotheses in one product: their statistics fit the processor's cache
 
@@ -93,8 +95,8 @@ def max_t(
     """Tests that each column's mean is 0, two-sided.
 
     differences: questions x hypotheses; NaN: the question is missing in that column (it is left out of this hypothesis
-    alone). clusters: one key a question. permutations: sign patterns drawn; up to 14 clusters all patterns are looked
-    at. p is count / patterns where exact, else (count + 1) / (permutations + 1).
+    alone). clusters: one key a question. permutations: sign patterns drawn; where up to 14 clusters have a difference
+    other than 0, all patterns are looked at. p is count / patterns where exact, else (count + 1) / (permutations + 1).
 
     Raises UserError for a table that is not two-dimensional or clusters of another length.
     """
@@ -108,7 +110,6 @@ def max_t(
         keys, count = cluster_numbers(clusters, np.ones(rows, dtype=bool))
         of = csr_array((np.ones(rows), (keys, np.arange(rows))), shape=(count, rows))
         sums, sizes = of @ sums, of @ given.astype(np.float64)
-    count = len(sums)
     n = given.sum(axis=0)
     groups = n if sizes is None else (sizes > 0).sum(axis=0)
     worth = groups.astype(np.float64)
@@ -117,16 +118,17 @@ def max_t(
             worth[i] = effective(sizes[sizes[:, i] > 0, i].tolist())
     few = [None if groups[i] == n[i] else few_clusters(worth[i]) for i in range(columns)]
     testable = (groups >= FEWEST) & (sums != 0).any(axis=0) & np.array([one is None for one in few], dtype=bool)
-    exact = count <= _EXACT
     statistic, p, adjusted, error, low, high = (np.full(columns, np.nan) for _ in range(6))
     reasons: list[str | None] = [
         why or (ALL_ZERO if enough >= FEWEST else f"{enough} clusters are too few for a test")
         for why, enough in zip(few, groups, strict=True)
     ]
     remarks: list[str | None] = [None] * columns
-    patterns, critical = 0, None
+    patterns, critical, exact = 0, None, True
     if testable.any():
         table = _Table(sums[:, testable], None if sizes is None else sizes[:, testable], groups[testable], n[testable])
+        count = len(table.sums)
+        exact = count <= _EXACT
         observed = table.statistics(np.ones((1, count)))[0]
         needed = observed * (1 - 1e-9)
         single, joint, most = np.zeros(len(observed)), np.zeros(len(observed)), []
@@ -186,13 +188,24 @@ def max_t(
     )
 
 
+def inverted(estimate: Estimate, ends: tuple[float, float] | None, bounds: Bounds, level: float) -> Estimate:
+    """A mean difference with the interval of the test that decides. ends: None if the test can find no difference: then
+    the interval of the mean is extended to hold 0."""
+    if ends is None:
+        low, high = estimate.ends or (None, None)
+        return estimate if low is None or high is None else replace(estimate, low=min(low, 0.0), high=max(high, 0.0))
+    lo, hi = (limit if limit is not None else end for limit, end in zip(bounds, ends, strict=True))
+    return replace(estimate, low=max(lo, ends[0]), high=min(hi, ends[1]), level=level, method=INVERTED, reason=None)
+
+
 def _units(sizes: Floats | None) -> str:
     return "questions" if sizes is None else "clusters"
 
 
 class _Table:
     """Clusters x hypotheses, and the size of each hypothesis's statistic under rows of signs. sizes None: a cluster has
-    one difference of a hypothesis, or none and the sum 0. sums and sizes are times the leverages; plain: sums alone."""
+    one difference of a hypothesis, or none and the sum 0. sums and sizes are times the leverages; plain: sums alone.
+    Clusters whose sums are all 0 have no sign, and count in `even` and `n` only."""
 
     def __init__(self, sums: Floats, sizes: Floats | None, groups: Ints, n: Ints) -> None:
         self.plain, self.sums, self.sizes, self.groups, self.n = sums, sums, sizes, groups, n
@@ -207,6 +220,9 @@ class _Table:
                 (self.sizes**2).sum(axis=0),
                 (self.sizes**3).sum(axis=0),
             )
+        signed = (sums != 0).any(axis=1)
+        self.plain, self.sums = self.plain[signed], self.sums[signed]
+        self.sizes = None if self.sizes is None else self.sizes[signed]
 
     def standard_errors(self) -> tuple[Floats, Floats]:
         """Of the means, in the differences' units, and their skewness a; 0 if the spread is rounding."""

@@ -29,7 +29,7 @@ from longmark.stats.results import Estimate
 from longmark.stats.samples import Floats, Ints
 
 TIE = 1e-9
-NONCENTRAL, INVERTED = "noncentral t", "max-T inverted"
+NONCENTRAL = "noncentral t"
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,16 +97,6 @@ def of_mean(
     return replace(
         mean_estimate(values.tolist(), None if clusters is None else clusters.tolist(), bounds, level), missing=missing
     )
-
-
-def inverted(estimate: Estimate, ends: tuple[float, float] | None, bounds: Bounds, level: float) -> Estimate:
-    """A mean difference with the interval of the test that decides. ends: None if the test can find no difference: then
-    the interval of the mean is extended to hold 0."""
-    if ends is None:
-        low, high = estimate.ends or (None, None)
-        return estimate if low is None or high is None else replace(estimate, low=min(low, 0.0), high=max(high, 0.0))
-    lo, hi = (limit if limit is not None else end for limit, end in zip(bounds, ends, strict=True))
-    return replace(estimate, low=max(lo, ends[0]), high=min(hi, ends[1]), level=level, method=INVERTED, reason=None)
 
 
 def of_d_z(drawn: Estimate) -> Estimate:

@@ -1,8 +1,7 @@
 """The tests that decide: every pair of systems on every metric, adjusted together (`stats.max_t`).
 
 A pair is tested on the questions with a score of both. All pairs and metrics are one family: the signs of a question's
-(or a cluster's) differences are flipped for all of them together, and the largest statistic decides, step by step
-(Westfall and Young).
+(or a cluster's) differences are flipped for all of them together, and the largest statistic decides.
 """
 
 from __future__ import annotations

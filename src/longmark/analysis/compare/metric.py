@@ -28,6 +28,7 @@ from longmark.scores.manifest import MetricFacts
 from longmark.scores.observations import Unscored
 from longmark.scores.paired import Scores
 from longmark.stats.bootstrap import BCA
+from longmark.stats.max_t import inverted
 from longmark.stats.means import ALL_EQUAL, Bounds
 from longmark.stats.permutation import rounding
 from longmark.stats.results import Estimate, TukeyTest
@@ -491,7 +492,7 @@ def _read(
     bounds = difference_bounds(facts)
     estimate = effects.of_mean(differences, clusters, bounds, tested.largest, how.level, missing)
     if estimate.method != ALL_EQUAL:
-        estimate = effects.inverted(estimate, test.ends, bounds, 1 - how.alpha)
+        estimate = inverted(estimate, test.ends, bounds, 1 - how.alpha)
     better = None
     if test.p is not None and test.p <= how.alpha:
         better = tested.names[pair[int(tested.sign * differences.mean() < 0)]]

@@ -11,10 +11,9 @@ from dataclasses import dataclass, replace
 from operator import itemgetter
 
 from longmark.analysis.metaeval import Options
-from longmark.analysis.metaeval.results import Difference, clusters_of
+from longmark.analysis.metaeval.results import Difference, paired
 from longmark.stats.means import mean_estimate
 from longmark.stats.multiplicity import adjust
-from longmark.stats.permutation import paired_permutation
 from longmark.stats.proportion import clustered_share, share
 from longmark.stats.results import Estimate
 
@@ -102,27 +101,12 @@ class ChoiceSample:
         )
 
     def difference(self, first: Sequence[float | None], second: Sequence[float | None]) -> Difference:
-        """Of two accuracies: paired permutation of right and wrong (one pair per question: McNemar's exact test)."""
+        """Of two accuracies, by the paired test of right and wrong."""
         rows = zip(first, second, self.questions, strict=True)
         both = [(a, b, question) for a, b, question in rows if a is not None and b is not None]
         x, y, questions = [a for a, *_ in both], [b for _, b, _ in both], [question for *_, question in both]
-        test = paired_permutation(x, y, clusters=clusters_of(questions), seed=self.options.seed)
-        made = mean_estimate([a - b for a, b, _ in both], questions, (-1, 1), self.options.level)
-        return Difference(
-            test.difference,
-            made.low,
-            made.high,
-            len(both),
-            made.level,
-            made.method,
-            test.reason or made.reason,
-            clusters=made.clusters,
-            p=test.p,
-            only_first=sum(a > b for a, b, _ in both),
-            only_second=sum(b > a for a, b, _ in both),
-            effective=made.effective,
-            remark=made.remark,
-        )
+        made = paired(x, y, questions, 1.0, self.options.level, self.options.seed)
+        return replace(made, only_first=sum(a > b for a, b, _ in both), only_second=sum(b > a for a, b, _ in both))
 
     def beside(self, metrics: Sequence[ChoiceMetric], alpha: float) -> list[ChoiceMetric]:
         """The metrics, each beside the baseline that it is least above: it is above all of them if it is above this."""

@@ -348,8 +348,9 @@ def choice_sections(part: ChoiceLabel, ci: Interval) -> Iterator[Section]:
             Column("only second right", "result.only_second", key="only_second"),
         )
         note = (
-            "Over the pairs on which both metrics have a choice. Paired permutation test (one pair per question: "
-            "McNemar's test); intervals by Hall's t; Holm over all pairs of metrics."
+            "Over the pairs on which both metrics have a choice. Paired sign-flip test (max-T), as in `compare`. The "
+            "interval is this test inverted, so it agrees with p. p (Holm), over all pairs of metrics, decides: it "
+            "can be above alpha although the interval excludes 0."
         )
         title = "Differences in accuracy"
         table, figure = differences("differences", title, part.differences, note, ci, columns)

@@ -15,14 +15,14 @@ from longmark.errors import UserError
 from longmark.records.labels import MOST_GROUPS
 from longmark.scores.answers import AnswerScores
 from longmark.scores.manifest import MetricFacts
+from longmark.stats.max_t import ALL_ZERO, inverted, max_t
+from longmark.stats.means import ALL_EQUAL, mean_estimate
 from longmark.stats.multiplicity import adjust
+from longmark.stats.permutation import rounding
 from longmark.stats.results import Estimate
 from longmark.stats.samples import Floats
 
 ROUNDING = 1e-12  # results this close are equal, and their metrics stay in the order given
-
-_USUAL, _FEWEST = 5_000, 500
-_MOST_INDICES = 50_000_000  # half a second
 
 Clusters = Sequence[str] | None
 """The question of each answer; None if no question has two answers, and each answer counts by itself."""
@@ -36,11 +36,6 @@ def clusters_of(questions: Sequence[str]) -> Clusters:
 def subset(clusters: Clusters, keep: Iterable[Any]) -> Clusters:
     """The clusters of the rows whose flag is true."""
     return None if clusters is None else [name for name, here in zip(clusters, keep, strict=True) if here]
-
-
-def resamples(n: int) -> int:
-    """How often n answers are resampled: 5,000 times up to 10,000 of them, 500 times from 100,000."""
-    return max(_FEWEST, min(_USUAL, _MOST_INDICES // max(1, n)))
 
 
 # Metrics ------------------------------------------------------------------------------------------------------------
@@ -84,6 +79,34 @@ class Difference(Estimate):
     p: float | None = None
     only_first: int = 0
     only_second: int = 0
+
+
+def paired(
+    first: Sequence[float], second: Sequence[float], questions: Sequence[str], width: float, level: float, seed: int
+) -> Difference:
+    """The mean of first - second, by one test (`stats.max_t` of one column) and its inversion: the interval excludes 0
+    exactly if p is at most 1 - level. width: the greatest difference that there can be.
+
+    Equal differences other than 0 show no spread: their interval is of values that were not seen. It can hold 0
+    although p is small, and p decides.
+    """
+    left, right = np.array(first, dtype=np.float64), np.array(second, dtype=np.float64)
+    apart = left - right
+    largest = float(np.abs(np.concatenate([left, right])).max(initial=0.0))
+    apart[np.abs(apart) <= rounding(float(np.abs(apart).max(initial=0.0)), largest)] = 0.0
+    test = max_t(apart[:, None], clusters=clusters_of(questions), alpha=1 - level, seed=seed)
+    (p,), (why,), (remark,), (low,), (high,) = test.adjusted, test.reasons, test.remarks, test.low, test.high
+    made = mean_estimate(apart.tolist(), questions, (-width, width), level)
+    if made.method != ALL_EQUAL or p is None or p > 1 - level:
+        made = inverted(made, None if low is None or high is None else (low, high), (-width, width), level)
+    return Difference(
+        *(made.value, made.low, made.high, len(apart), level, made.method),
+        reason=why or made.reason or remark,
+        clusters=made.clusters,
+        effective=made.effective,
+        remark=made.remark or remark,
+        p=1.0 if why == ALL_ZERO else p,
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,8 +64,9 @@ def _parts(results: Results) -> Iterator[Part[Results]]:
         "differences",
         "Differences in accuracy",
         results.differences,
-        "Over the pairs on which both have a choice. Paired permutation tests; the signs of a question flip together. "
-        "Holm over all pairs of metrics.",
+        "Over the pairs on which both have a choice. Paired sign-flip tests (max-T); the signs of a question flip "
+        "together. The interval is the test inverted, so it agrees with p. p (Holm), over all pairs of metrics, "
+        "decides.",
         label_sections.intervals(results.levels.level),
         [Column(f"only {one} right", f"result.only_{one}", key=f"only_{one}") for one in ("first", "second")],
     )

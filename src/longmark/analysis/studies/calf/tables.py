@@ -46,8 +46,8 @@ def accuracy(results: Results) -> Table:
     )
     note = (
         "accuracy: people's choice is a, b or tie. without people's ties: pairs on which people chose a or b; a tie of "
-        "the metric is wrong there. where both decide: neither tied. chooses a: of its decisions. A paired permutation "
-        "test against the best baseline, adjusted by Holm over all pairs of metrics."
+        "the metric is wrong there. where both decide: neither tied. chooses a: of its decisions. A paired sign-flip "
+        "test (max-T) against the best baseline, adjusted by Holm over all pairs of metrics."
     )
     return Table("accuracy", "Agreement with people's choices", columns, results.metrics, note)
 

@@ -16,7 +16,7 @@ from typing import Literal
 
 import numpy as np
 
-from longmark.analysis.metaeval.results import Difference, clusters_of
+from longmark.analysis.metaeval.results import Difference, paired
 from longmark.analysis.studies.climaqa.rows import (
     BERT,
     BLEU,
@@ -33,7 +33,6 @@ from longmark.scores.readings import best, readings
 from longmark.stats.bootstrap import BCA, Formula, bootstrap_of_sums
 from longmark.stats.means import mean_estimate
 from longmark.stats.multiplicity import adjust
-from longmark.stats.permutation import paired_permutation
 from longmark.stats.proportion import clustered_share
 from longmark.stats.results import Estimate, check_level
 from longmark.stats.samples import Floats, cluster_numbers
@@ -216,12 +215,7 @@ class Results:
 
     def paired(self, both: Sequence[tuple[float, float]], clusters: Sequence[str], width: float) -> Difference:
         """width: the greatest difference that there can be."""
-        first, second = [a for a, _ in both], [b for _, b in both]
-        test = paired_permutation(first, second, clusters=clusters_of(clusters), seed=self.options.seed)
-        made = self.mean([a - b for a, b in both], clusters, (-width, width))
-        reason = test.reason or made.reason
-        ends = (made.low, made.high, len(both), self.level, made.method, reason)
-        return Difference(made.value, *ends, clusters=made.clusters, p=test.p)
+        return paired([a for a, _ in both], [b for _, b in both], clusters, width, self.level, self.options.seed)
 
     # The generator ----------------------------------------------------------------------------------------------------
 

@@ -78,8 +78,9 @@ def tests(results: Results, kind: Kind) -> Table:
         *(Column("p (Holm)", "adjusted", kind="p"), Column("items", "result.n"), Column("reason", "result.reason")),
     )
     note = (
-        "first - second, on the items that both have scores for; BLEU: of single answers. Paired permutation tests; "
-        "Holm over the tests of a score in this table. A difference that is not significant does not show that two "
+        "first - second, on the items that both have scores for; BLEU: of single answers. Paired sign-flip tests "
+        "(max-T); the interval is the test inverted, so it agrees with p. p (Holm), over the tests of a score in this "
+        "table, decides. A difference that is not significant does not show that two "
         f"{what}s are equal."
     )
     return Table(kind, f"Differences between {kind}", columns, results.tests[kind], note)
@@ -97,7 +98,7 @@ def advantages(results: Results) -> Table:
         "above the others: the share of other models that the generator scores above on an item; a tie counts half. It "
         "can be compared between scores on different scales. A score that favours the generator's own answers puts it "
         "above others more often than factual accuracy does. Items that every model has every score of. Paired "
-        "permutation tests; Holm over the settings and scores."
+        "sign-flip tests (max-T), inverted for the intervals; p (Holm), over the settings and scores, decides."
     )
     return Table("generator", "The generator's own answers", columns, results.advantages, note)
 
