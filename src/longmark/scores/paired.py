@@ -17,7 +17,9 @@ from array import array
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
+from statistics import fmean
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +34,8 @@ from longmark.scores.observations import Observations, Unscored, merged
 BY_RUN, BY_SYSTEM = "run", "system"
 BY = (BY_RUN, BY_SYSTEM)
 _LARGEST = 1e100  # in size: squares of sums still fit a float
+_ByRun = dict[tuple[str, str], dict[int | None, dict[int, list[float | None]]]]
+"""(metric, system) -> question, None if it is not known -> run -> the scores of its answers."""
 TOO_LARGE = f"it has scores beyond {_LARGEST:g}, which cannot be averaged"
 
 
@@ -210,7 +214,7 @@ def read_scores(
 ) -> Scores:
     """The scores of run folders and files of rows. by: `run` or `system`; None: by run for several, else by system.
     cluster: the field of the examples that the questions of a cluster share; bounds: of metrics whose runs declare
-    none; judges: the runs score the same systems, and a question's score is the mean over the runs, if all that have
+    none; judges: the runs score the same systems, and an answer's score is the mean over the runs, if all that have
     the metric scored it."""
     folders = sources_of(runs)
     by = by or (BY_RUN if len(folders) > 1 else BY_SYSTEM)
@@ -236,14 +240,17 @@ def _scores(index: Observations, manifests: tuple[Manifest, ...], by: str, judge
     columns: dict[tuple[str, str], _Column] = {}
     owner: dict[tuple[int, str, int], int] = {}
     clusters: dict[int, str] = {}
-    sources: dict[str, dict[tuple[str, int], set[int]]] = {}
+    given: _ByRun = {}
     for metric, system, question, cluster, score in index.scores():
-        label = labels[system]
-        if question.startswith(UNKNOWN_QUESTION):
-            column = columns.setdefault((names[metric], label), _Column())
-            column.rows, column.lost = column.rows + 1, column.lost + 1
+        label, number = labels[system], numbers.get(question)
+        column = columns.setdefault((names[metric], label), _Column())
+        column.rows += 1
+        if judges:
+            by_run = given.setdefault((names[metric], label), {}).setdefault(number, {})
+            by_run.setdefault(members[system][0], []).append(score)
+        if number is None:
+            column.lost += 1
             continue
-        number = numbers[question]
         if clusters.setdefault(number, cluster) != cluster:
             both = " and ".join(sorted({clusters[number][1:], cluster[1:]}))
             raise UserError(
@@ -254,16 +261,13 @@ def _scores(index: Observations, manifests: tuple[Manifest, ...], by: str, judge
             folders = [str(manifests[members[one][0]].folder) for one in (first, system)]
             systems = [members[one][1] for one in (first, system)]
             raise UserError(_collision(label, question, folders, systems, by))
-        column = columns.setdefault((names[metric], label), _Column())
-        column.rows += 1
         if score is not None:
             column.questions.append(number)
             column.values.append(score)
-            sources.setdefault(names[metric], {}).setdefault((label, number), set()).add(members[system][0])
         else:
             column.silent.append(number)
     if judges:
-        _keep_scored_by_all(columns, sources)
+        _over_judges(columns, given)
     unscored: dict[tuple[str, str], tuple[Unscored, ...]] = {}
     for (metric, system), each in index.unscored().items():
         key = (names[metric], labels[system])
@@ -281,7 +285,7 @@ def _scores(index: Observations, manifests: tuple[Manifest, ...], by: str, judge
         by=by,
         manifests=manifests,
         signatures={name: tuple(tuple(index.signatures(run, name)) for run in range(len(manifests))) for name in facts},
-        repeated={key: count for key, column in columns.items() if (count := column.repeated()) and not judges},
+        repeated={key: count for key, column in columns.items() if (count := column.repeated())},
         missing=_missing_rows(index, manifests),
         notices=tuple(index.notices),
         _columns=columns,
@@ -290,16 +294,26 @@ def _scores(index: Observations, manifests: tuple[Manifest, ...], by: str, judge
     )
 
 
-def _keep_scored_by_all(
-    columns: dict[tuple[str, str], _Column], sources: dict[str, dict[tuple[str, int], set[int]]]
-) -> None:
-    """Questions that some source with the metric has not scored for the system count as unscored."""
-    for (metric, label), column in columns.items():
-        total = len(set().union(*sources.get(metric, {}).values()))
-        pairs = zip(column.questions, column.values, strict=True)
-        kept = [(q, v) for q, v in pairs if len(sources[metric][label, q]) == total]
-        column.silent.extend(q for q in column.questions if len(sources[metric][label, q]) < total)
-        column.questions, column.values = array("q", [q for q, _ in kept]), array("d", [v for _, v in kept])
+def _over_judges(columns: dict[tuple[str, str], _Column], given: _ByRun) -> None:
+    """Makes the columns those of answers, whose score is the mean over the runs that have the metric if all of these
+    scored it. given: the scores by run."""
+    judged: dict[str, set[int]] = {}
+    for (metric, _), questions in given.items():
+        runs = (run for by_run in questions.values() for run, scores in by_run.items() if set(scores) != {None})
+        judged.setdefault(metric, set()).update(runs)
+    for (metric, label), questions in given.items():
+        column = columns[metric, label] = _Column()
+        for number, by_run in questions.items():
+            known = {run: [one for one in scores if one is not None] for run, scores in by_run.items()}
+            scored = min((len(known.get(run, ())) for run in judged[metric]), default=0)
+            silent = max(map(len, by_run.values())) - scored
+            column.rows += scored + silent
+            if number is None:
+                column.lost += silent
+                continue
+            column.questions.extend([number] * scored)
+            column.values.extend([fmean(chain(*known.values()))] * scored if scored else ())
+            column.silent.extend([number] * silent)
 
 
 def _collision(label: str, question: str, folders: Sequence[str], systems: Sequence[str], by: str) -> str:

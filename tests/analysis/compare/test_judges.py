@@ -75,6 +75,34 @@ def test_a_system_that_a_judge_did_not_score_is_left_out(tmp_path):
     assert one.reason == "agreement on the order needs three systems"
 
 
+def test_answers_are_counted_and_not_what_each_judge_made_of_them(tmp_path):
+    scores: dict[str, dict[str, list[float | None]]] = {
+        j: {s: [0.1 * (i + k) for i in range(8)] for k, s in enumerate("xy")} for j in "abc"
+    }
+    scores["a"]["y"][0] = scores["b"]["y"][0] = scores["b"]["y"][1] = None
+    found = compare(judged(tmp_path, scores), judges=True, draws=100)
+    by_name = {one.system: (one.silent, one.asked, one.rows, one.mean.n) for one in found.metrics[0].systems}
+    assert by_name == {"x": (0, 8, 8, 8), "y": (2, 8, 8, 6)}
+    tables = {table.name: table for section in document(found).sections for table in section.tables}
+    columns = [column.field for column in tables["means"].columns]
+    rows = [dict(zip(columns, row, strict=True)) for row in tables["means"].rows]
+    assert {row["system"]: (row["n"], row["scored"], row["total"]) for row in rows} == {"x": (8, 8, 8), "y": (6, 6, 8)}
+    assert "2 / 8" in tables["readings"].rows[0]
+
+
+def test_of_several_answers_to_a_question_those_count_that_every_judge_scored(tmp_path):
+    for judge, second in (
+        ("mild", "0.5,ok,"),
+        ("strict", ",model_error,refused"),
+    ):  # the second answer is scored by one judge only
+        lines = [f"q{i}a{k},q{i},{s},m,0.{i + 1},ok," for s in "xy" for i in range(6) for k in range(2)]
+        lines[1] = f"q0a1,q0,x,m,{second}"
+        text = "\n".join(["example_id,question_id,system,metric,score,status,reason", *lines])
+        (tmp_path / f"{judge}.csv").write_text(text)
+    (metric,) = compare([tmp_path / "mild.csv", tmp_path / "strict.csv"], judges=True, draws=100).metrics
+    assert {one.system: (one.silent, one.asked) for one in metric.systems} == {"x": (1, 12), "y": (0, 12)}
+
+
 def test_one_question_equal_scores_and_one_judge(tmp_path):
     single = {j: {s: [0.1 * i] for i, s in enumerate("xyz")} for j in "ab"}
     (one,) = compare(judged(tmp_path / "single", single), judges=True).judges

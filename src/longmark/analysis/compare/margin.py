@@ -5,15 +5,16 @@ Biopharmaceutics 15) reject together exactly where the interval of the differenc
 ± margin. Each decision is made by that interval alone, which is the one that is drawn:
 
     equivalent      it lies within ± margin
-    better, worse   it lies above or below 0, and the p that decides (`family`) is at most alpha
+    better, worse   it lies above or below 0, and the p that decides (`family`) is at most alpha; of equal differences,
+                    which show no spread, p alone decides
     non-inferior    it lies above -margin: the first is not worse by the margin or more
     non-superior    it lies below +margin: the first is not better by the margin or more
     undecided       it reaches beyond both ends of the margin
 
 With m pairs and metrics that have a margin, alpha is divided by m (Bonferroni): the level is 1 - 2 alpha / m.
 
-Equal differences of a metric without bounds have no interval: they decide by their value, if there are enough questions
-for a test to find a difference. A pair with unscored answers gets its word in both readings (`metric`), and its
+Equal differences have the interval that the metric's bounds give, or none without bounds, and then only better or worse
+can be claimed. A pair with unscored answers gets its word in both readings (`metric`), and its
 conclusion is what both claim: non-inferior for equivalent and better, undecided for better and worse.
 """
 
@@ -35,6 +36,7 @@ from longmark.report.charts import ForestRow, forest
 from longmark.report.document import Section
 from longmark.report.format import counted, metric_titles
 from longmark.report.tables import Column, Table, interval_columns, method_column, span
+from longmark.stats.means import ALL_EQUAL
 from longmark.stats.results import Estimate
 
 MARGIN = "Margin"
@@ -137,22 +139,15 @@ def _word(difference: Estimate, margin: float, sign: int, ahead: bool | None, te
     """The conclusion for the first, and a remark. ahead: it is significantly better (False: the second is)."""
     if difference.value is None or test.p is None:
         return UNDECIDED, test.reason or difference.reason
-    ends = difference.ends
-    if ends is None:
-        if test.undetectable:  # fewer than a test needs
-            return UNDECIDED, test.undetectable
-        ends = (difference.value, difference.value)
-    low, high = sorted(sign * end for end in ends)
-    word = UNDECIDED
+    low, high = sorted(sign * end for end in difference.ends or (-math.inf, math.inf))
+    equal = difference.ends is None or difference.method == ALL_EQUAL
     if -margin < low and high < margin:
-        word = EQUIVALENT
-    elif ahead is not None and (low > 0 or high < 0):
-        word = "better" if ahead else "worse"
-    elif low > -margin:
-        word = "non-inferior"
-    elif high < margin:
-        word = "non-superior"
-    return word, f"decided by the value: {difference.reason}" if difference.ends is None else None
+        return EQUIVALENT, None
+    if ahead is not None and (equal or low > 0 or high < 0):
+        return "better" if ahead else "worse", "all differences are equal: decided by p" if equal else None
+    if difference.ends is None:
+        return UNDECIDED, test.undetectable or f"{difference.reason}: add --bounds METRIC=LOW:HIGH"
+    return "non-inferior" if low > -margin else "non-superior" if high < margin else UNDECIDED, None
 
 
 def margin_section(made: Sequence[Decision], alpha: float, places: int) -> tuple[Section, ...]:

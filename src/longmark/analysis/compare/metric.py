@@ -43,7 +43,7 @@ class SystemOnMetric:
     """One system on one metric.
 
     mean            over all of its rows with a score, as in the table of a run
-    rows, unscored  its rows, and why some of them have no score
+    rows, unscored  its rows (over judges: its answers), and why some of them have no score, by judge
     silent, asked   answers without a score or a row, of those that there should be
     missing         questions without a score of it, of those with a score of any system
     repeated        questions with several scores, of which the mean counts

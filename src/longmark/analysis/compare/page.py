@@ -265,7 +265,7 @@ def _means(found: Comparison) -> Section:
         *interval_columns("mean", "of.mean", places, ci, "mean", "interval"),
         method_column("of.mean", "interval_method"),
         Column("n", "of.mean.n"),
-        Column("scored", lambda on: on.of.rows - sum(one.count for one in on.of.unscored)),
+        Column("scored", lambda on: on.of.asked - on.of.silent),
         Column("total", "of.rows"),
         Column("reason", "of.mean.reason"),
     )
@@ -468,9 +468,8 @@ def _missing(found: Comparison) -> Section:
     rows: list[tuple[Any, ...]] = []
     for one in found.metrics:
         for each in one.systems:
-            without_row = each.missing - sum(reason.count for reason in each.unscored)
             reasons = [reasons_in_words(each.unscored)] if each.unscored else []
-            reasons += [f"{without_row} without a row"] if without_row > 0 else []
+            reasons += [f"{each.asked - each.rows} without a row"] if each.asked > each.rows else []
             if reasons:
                 rows.append((one.metric, each.system, one.questions, each.missing, "; ".join(reasons)))
         for name, unscored in one.absent:
@@ -481,4 +480,5 @@ def _missing(found: Comparison) -> Section:
         "Missing scores",
         "A pair is compared on the questions with a score of both systems." if rows else "No score is missing.",
         (Table("unscored", "Questions without a score", columns, rows),) if rows else (),
+        note="reason: counted by judge." if rows and found.judges else "",
     )
