@@ -282,7 +282,7 @@ def test_prompts_from_a_folder_are_sent_and_named(longmark: Command):
         Path("own", f"{QR}.txt").rename(Path("own", f"{QR}.reasons.txt"))
         assert longmark(*judged(server, "--prompts", "own")).code == 0
         assert server.requests[0][2]["messages"][1]["content"].endswith("Eine Zahl von 0 bis 100.")
-        refused(longmark(*judged(server)), "other settings", f"prompts.{QR}.reasons")
+        refused(longmark(*judged(server)), "other settings", f"--prompts {QR}.reasons")
         Path("own", "ccrs.question_relevanc.txt").write_text("x")
         refused(longmark(*judged(server, "--prompts", "own")), "Did you mean ccrs.question_relevance")
         refused(longmark(*judged(server, "--prompts", "nowhere")), "the folder does not exist")

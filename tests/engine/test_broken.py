@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,7 @@ from tests.program import FRE, ended, names_in, records, rows_of, run, start, un
 
 import longmark
 from longmark.engine.folder import RunFolder
-from longmark.errors import FolderInUse, UserError
+from longmark.errors import UserError
 
 
 @pytest.fixture(autouse=True)
@@ -63,22 +62,6 @@ def test_a_terminal_that_is_gone_does_not_end_the_run(tmp_path: Path):
         os.close(writing)
     assert done.code == 0
     assert len(rows_of(tmp_path / "r")) == 20
-
-
-def test_a_folder_that_another_process_takes_away_is_in_use(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    out, listed = tmp_path / "r", Path.iterdir
-
-    def taken_away(path: Path) -> Iterator[Path]:
-        if path == out:
-            out.rmdir()
-        return listed(path)
-
-    with monkeypatch.context() as patched:
-        patched.setattr(Path, "iterdir", taken_away)
-        with pytest.raises(FolderInUse, match="another process"):
-            longmark.run(records(3), FRE, out=out)
-    longmark.run(records(3), FRE, out=out)
-    assert len(rows_of(out)) == 3
 
 
 def test_of_several_that_begin_a_folder_at_once_one_works_and_the_others_are_told(tmp_path: Path):

@@ -82,7 +82,7 @@ def test_the_entry_is_in_the_manifest_and_in_every_row_without_keys_prices_and_r
 
 def test_another_entry_under_the_same_name_is_another_run(tmp_path: Path, server: Server) -> None:
     scored(tmp_path, written(tmp_path, server, "temperature: 0.5"))
-    with pytest.raises(SettingsChanged, match=r"configured\.mine\.temperature: was 0\.5, now 0\.9"):
+    with pytest.raises(SettingsChanged, match=r"mine\.temperature: was 0\.5, now 0\.9"):
         scored(tmp_path, written(tmp_path, server, "temperature: 0.9"))
     asked = len(server.requests)
     scored(tmp_path, written(tmp_path, server, "temperature: 0.5", "tokens_per_minute: 9000000"))  # a rate may change

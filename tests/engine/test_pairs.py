@@ -100,7 +100,7 @@ def test_settings_of_the_choice_are_fixed_for_a_folder(tmp_path: Path) -> None:
     with pytest.raises(SettingsChanged, match="pair"):
         longmark.run([_pair(20, 22)], [_share()], out=scored.folder)
     plain = longmark.run([_pair(20, 22)], [_share()], out=tmp_path / "plain")
-    with pytest.raises(SettingsChanged, match="contains a run of pairs, and the file has single answers"):
+    with pytest.raises(SettingsChanged, match="EXAMPLES: was pairs, now single answers"):
         longmark.run([{"question": "q", "answer": "a"}], [_share()], out=plain.folder)
     with pytest.raises(UserError, match="say when two answers tie, and the records of records have one answer"):
         longmark.run([{"question": "q", "answer": "a"}], [_share()], out=tmp_path / "single", tie_band=0.1)

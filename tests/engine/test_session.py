@@ -215,12 +215,12 @@ def test_a_torn_last_line_is_marked_again(tmp_path: Path):
 def test_other_settings_are_refused_with_the_difference(tmp_path: Path):
     marked(tmp_path / "r", records(1), settings_of(FakeChat("80"), "ccrs.answer_correctness"))
     for other, shown in (
-        (settings_of(FakeChat("80"), QR), "metrics: was ccrs.answer_correctness, now ccrs.question_relevance"),
-        (settings_of(FakeChat("80", name="b"), "ccrs.answer_correctness"), "models.judge: was fake, now b"),
-        (settings_of(FakeChat("80"), "ccrs.answer_correctness", seed=3), "seed: was 0, now 3"),
+        (settings_of(FakeChat("80"), QR), "--metrics: was ccrs.answer_correctness, now ccrs.question_relevance"),
+        (settings_of(FakeChat("80", name="b"), "ccrs.answer_correctness"), "--judge: was fake, now b"),
+        (settings_of(FakeChat("80"), "ccrs.answer_correctness", seed=3), "--seed: was 0, now 3"),
         (
             settings_of(FakeChat("80"), "ccrs.answer_correctness", params={"ccrs.answer_correctness.weight": "0.5"}),
-            "params.ccrs.answer_correctness.weight: was 0.7, now 0.5",
+            "--param ccrs.answer_correctness.weight: was 0.7, now 0.5",
         ),
     ):
         with pytest.raises(SettingsChanged, match="other settings") as raised:

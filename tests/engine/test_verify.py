@@ -260,9 +260,9 @@ def test_no_model_that_a_manifest_names_is_loaded(
 @pytest.mark.parametrize(
     ("fixed", "line"),
     [
-        ({"configured": {"m": {"model": "m", "endpoint": "http://h/v1"}}}, "configured: was {'m'"),
-        ({"seed": 5}, "rows of ccrs.question_relevance.seed: was 0, now 5"),
-        ({"prompts": {"system": "0" * 16}}, "prompts.system: was 0000"),
+        ({"configured": {"m": {"model": "m", "endpoint": "http://h/v1"}}}, "--configured: was {'m'"),
+        ({"seed": 5}, "rows of ccrs.question_relevance: --seed: was 0, now 5"),
+        ({"prompts": {"system": "0" * 16}}, "--prompts system: was 0000"),
     ],
 )
 def test_a_setting_that_is_not_as_it_was_fails(

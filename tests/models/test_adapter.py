@@ -20,7 +20,7 @@ def folder(place: Path, base: dict[str, Any] | None = BASE) -> Path:
     (place / adapter.CONFIG).write_text(json.dumps({"base_model_name_or_path": "someone/tiny"}), encoding="utf-8")
     (place / adapter.WEIGHTS).write_bytes(b"weights")
     if base is not None:
-        (place / adapter.MANIFEST).write_text(json.dumps({"base": base}), encoding="utf-8")
+        (place / adapter.MANIFEST).write_text(json.dumps({"fixed": {"input": {"base": base}}}), encoding="utf-8")
     return place
 
 
@@ -60,7 +60,7 @@ def test_without_a_manifest_the_whole_name_in_its_configuration_counts(tmp_path:
 def test_a_folder_without_an_adapter_and_a_broken_manifest_are_refused(tmp_path: Path):
     with pytest.raises(UserError, match=r"is no adapter: it has no adapter_config\.json"):
         adapter.opened(tmp_path, "hf:x", "hf:x")
-    for content in ("", "[]", '{"base": 3}', '{"base": {"name": "hf:x"}}'):
+    for content in ("", "[]", '{"fixed": {"input": {"base": 3}}}', '{"fixed": {"input": {"base": {"name": "hf:x"}}}}'):
         (one := folder(tmp_path / f"one{len(content)}")).joinpath(adapter.MANIFEST).write_text(content, "utf-8")
         with pytest.raises(UserError, match=r"longmark\.json names no base model"):
             adapter.opened(one, "hf:x", "hf:x")

@@ -236,7 +236,7 @@ def test_mistakes_are_said_with_their_mend(
         (["--variant-context", "paper"], "own or original"),
         (["--map", "question"], "--map FIELD=COLUMN"),
         (["--map", "references=nowhere"], "has the column nowhere"),
-        (["--out", str(questions)], "give another --out"),
+        (["--out", str(questions)], "the folder cannot be made"),
     ]:
         assert (main([*command, *words]), said in (told := capsys.readouterr().err)) == (2, True), told
     assert not (tmp_path / "out").exists() or list((tmp_path / "out").iterdir()) == []
@@ -254,22 +254,14 @@ def test_answer_maps_columns_too(tmp_path: Path):
     assert examples(tmp_path / "a.jsonl")[0].question == "What is one?"
 
 
-def test_a_grid_made_before_its_option_was_renamed_goes_on(tmp_path: Path):
-    written(tmp_path, {"m": FakeChat("One.")}, ("bm25",))
-    settings = tmp_path / "grid" / grid.SETTINGS
-    settings.write_text(settings.read_text().replace('"variant_context": "own"', '"follow": "figure"'))
-    written(tmp_path, {"m": FakeChat("One.")}, ("bm25",))
-    assert '"variant_context": "own"' in settings.read_text()
-
-
 def test_a_grid_that_was_made_otherwise_is_refused_and_readers_may_be_added(tmp_path: Path):
     written(tmp_path, {"m": FakeChat("One."), "n": FakeChat("Two.")}, ("bm25",))
     before = examples(tmp_path / "grid" / "bm25__m.jsonl")
     written(tmp_path, {"o": FakeChat("Three.", name="third")}, ("dense",))
     assert (tmp_path / "grid" / "dense__o.jsonl").is_file()
-    with pytest.raises(SettingsChanged, match=r"other settings.*\n  variant_context: was own, now original"):
+    with pytest.raises(SettingsChanged, match=r"other settings.*\n  --variant-context: was own, now original"):
         written(tmp_path, {"m": FakeChat("One.")}, ("bm25",), variant_context="original")
-    with pytest.raises(SettingsChanged, match="reader o: was third, now fake"):
+    with pytest.raises(SettingsChanged, match="--reader o: was third, now fake"):
         written(tmp_path, {"o": FakeChat("One.")}, ("bm25",))
     assert examples(tmp_path / "grid" / "bm25__m.jsonl") == before
     (tmp_path / "grid" / grid.SETTINGS).write_text("{")

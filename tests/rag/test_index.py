@@ -9,10 +9,9 @@ from pathlib import Path
 
 import orjson
 import pytest
-from filelock import FileLock
 from tests.rag.make import made, models
 
-from longmark.errors import BadInput, FolderInUse, MissingExtra, ServerFault, UserError
+from longmark.errors import BadInput, MissingExtra, ServerFault, UserError
 from longmark.models.fake import FakeEmbedder
 from longmark.models.protocols import EmbedReply
 from longmark.rag import dense, index
@@ -199,22 +198,6 @@ def test_an_index_is_replaced_whole_or_stays(tmp_path: Path):
     assert index.load(tmp_path / "idx").hash == before
     assert [path.name for path in tmp_path.iterdir()] == ["idx"]
     assert made(tmp_path, [*TEXTS, "surge floods pumps"]).hash != before
-
-
-def test_another_folder_is_left_alone(tmp_path: Path):
-    (tmp_path / "mine").mkdir()
-    (tmp_path / "mine" / "thesis.txt").write_text("dear")
-    with pytest.raises(UserError, match="the path holds other files; name a new folder"):
-        build([Document("a", "b")], tmp_path / "mine")
-    assert (tmp_path / "mine" / "thesis.txt").read_text() == "dear"
-    (tmp_path / "empty").mkdir()
-    build([Document("a", "b")], tmp_path / "empty")
-
-
-def test_two_that_make_one_index(tmp_path: Path):
-    (tmp_path / ".idx.new").mkdir()
-    with FileLock(tmp_path / ".idx.new" / ".lock"), pytest.raises(FolderInUse, match="by another process"):
-        build([Document("a", "b")], tmp_path / "idx")
 
 
 def test_what_a_killed_process_left_is_cleared_away(tmp_path: Path):

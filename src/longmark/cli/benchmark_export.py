@@ -79,15 +79,15 @@ def _unaided(items: Sequence[Item], path: Path, arguments: argparse.Namespace) -
     from longmark.concurrency import concurrently
     from longmark.datasets.benchmark import MANIFEST
     from longmark.datasets.benchmark.figures import answered_unaided
-    from longmark.engine.folder import locked
     from longmark.errors import ModelError, OverBudget
     from longmark.models.registry import ModelNames
     from longmark.records.benchmark import write_items
+    from longmark.workspace import Workspace
 
     judges = [arguments.judge] if arguments.judge else []
     tell, done, failed = stage_lines(arguments.quiet), itertools.count(1), dict[str, str]()
     lock: AbstractContextManager[object] = (
-        locked(path.parent, MANIFEST) if (path.parent / MANIFEST).is_file() else nullcontext()
+        Workspace(path.parent, MANIFEST, "benchmark") if (path.parent / MANIFEST).is_file() else nullcontext()
     )
     with lock:
         with open_models(arguments, ModelNames(judges, generator=arguments.generator)) as (models, _registry):

@@ -95,6 +95,7 @@ def train(arguments: argparse.Namespace) -> int:
     from longmark.datasets.benchmark import items_of
     from longmark.errors import library
     from longmark.models.registry import ModelNames
+    from longmark.records.write import write_object
     from longmark.validator import evaluate, folder
     from longmark.validator.prompts import write_hosted
     from longmark.validator.train import Plan, sides, trainable
@@ -117,7 +118,7 @@ def train(arguments: argparse.Namespace) -> int:
             for path, lines in write_hosted(sides(labels, plan), arguments.hosted, models.prompts, plan.seed).items():
                 print(f"{counted(lines, 'line')}: {path}")
     folder.save(found.validator, arguments.out)
-    folder.write_json(arguments.out / evaluate.CURVES, found.to_json())
+    write_object(arguments.out / evaluate.CURVES, found.to_json())
     for form, result in found.forms.items():
         _tell(form, result)
     if (picked := found.picked) is not None:

@@ -15,7 +15,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from longmark.engine.folder import RunFolder
-from longmark.engine.manifest import same_settings
 from longmark.engine.pairs import check_kind, sides
 from longmark.engine.session import check_budget, tell_unsupported
 from longmark.engine.settings import Options, Settings
@@ -75,10 +74,8 @@ async def dry_run(
             for name in ("manifest.json", "examples.jsonl", "rows.jsonl"):
                 if (out / name).exists():
                     shutil.copyfile(out / name, copy / name)
-        with RunFolder(copy, settings.scores) as folder:
-            manifest = folder.read_manifest()
-            if manifest is not None and out is not None:
-                same_settings(manifest, settings, out)
+        with RunFolder(copy, settings.scores, named=out) as folder:
+            folder.space.fix(settings.fixed())
             source = Reading(examples, mapping=options.mapping, limit=options.limit, skip_bad=options.skip_bad)
             folder.stage(source)
             check_kind(bool(source.pairs), settings.selected, source.name, settings.comparison)

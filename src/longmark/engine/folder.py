@@ -1,33 +1,30 @@
 """The folder of a run: its examples, rows and manifest; one process at a time.
 
-manifest.json    what was asked for and with what: see `manifest.py`
+manifest.json    what was asked for and with what: see `manifest.py` and `longmark.workspace`
 examples.jsonl   the examples as they were read
 absent.jsonl     answers that have no row and count as unscored (`records.ABSENT`); no file if there are none
 rows.jsonl       the rows; appended while the run goes on, put in order at its end
 .index.sqlite    which row stands where, while the run goes on; can be made again from the other files
-.lock            held by the process that works here; the kernel frees it when that process dies
 """
 
 from __future__ import annotations
 
 import os
-import shutil
 import sqlite3
-import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
-from typing import BinaryIO, Concatenate, ParamSpec, TypeVar
+from typing import Concatenate, ParamSpec, TypeVar
 
 import orjson
 
-from longmark.errors import FolderInUse, UserError
+from longmark.errors import UserError
 from longmark.metrics import Selected
 from longmark.models.keys import redact_reply
 from longmark.records import Example, Row
-from longmark.records.files import NEW_RUN, read_object
+from longmark.workspace import Workspace
 
 _SCHEMA = """
 CREATE TABLE examples (n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, content TEXT NOT NULL, variant INTEGER,
@@ -56,45 +53,6 @@ class Changes:
     kept_rows: int
 
 
-def locked(path: Path, state: str) -> BinaryIO:
-    """Makes a folder and locks it, until the file that is returned is closed.
-
-    UserError if it cannot be made, or if it holds other files but not the file `state`; FolderInUse if another process
-    has locked it.
-    """
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UserError(f"--out {path}: the folder cannot be made ({error.strerror})") from None
-    in_use = FolderInUse(f"{path} is in use by another process; wait for it or name another --out")
-    try:
-        stray = [p.name for p in path.iterdir() if not p.name.startswith(".")]
-        if stray and not (path / state).exists():
-            raise UserError(f"--out {path}: the folder holds other files ({stray[0]}); name a new folder")
-        lock = open(path / ".lock", "ab")  # noqa: SIM115 - the caller closes it
-    except FileNotFoundError:  # another process that had just made the folder takes it away again
-        raise in_use from None
-    try:
-        _hold(lock)
-    except OSError:
-        lock.close()
-        raise in_use from None
-    return lock
-
-
-def _hold(file: BinaryIO) -> None:
-    """Locks a file until it is closed or the process dies. OSError where another one holds it. (The library filelock
-    takes 10 ms to import.)"""
-    if sys.platform == "win32":
-        import msvcrt
-
-        msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
-    else:
-        import fcntl
-
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-
-
 @contextmanager
 def _written(folder: Path) -> Iterator[None]:
     """A UserError where the folder's files cannot be written: the disk is full or broken, or writing is forbidden."""
@@ -117,28 +75,28 @@ def _writes(method: Callable[Concatenate[RunFolder, P], T]) -> Callable[Concaten
 
 
 class RunFolder:
-    """A run's folder, locked. Use it as a context manager. scores: full names of the run's scores, in their order."""
+    """A run's folder, locked. Use it as a context manager. scores: full names of the run's scores, in their order;
+    named: the folder that it is a copy of."""
 
-    def __init__(self, path: Path, scores: Sequence[str]) -> None:
+    def __init__(self, path: Path, scores: Sequence[str], named: Path | None = None) -> None:
         self.path = path
+        self.space = Workspace(path, "manifest.json", "run", named=named, system=str, sessions=list)
         self.rows_path = path / "rows.jsonl"
         self.examples_path = path / "examples.jsonl"
-        self.manifest_path = path / "manifest.json"
         self.absent_path = path / "absent.jsonl"
         self._scores = list(scores)
         self._number = {name: m for m, name in enumerate(scores)}
-        self._was_there = path.exists()
         self._writes = 0
         self._rows_file: int | None = None
         self._rows_end = 0
 
     @_writes
     def __enter__(self) -> RunFolder:
-        self._lock = locked(self.path, self.manifest_path.name)
+        self.space.__enter__()
         try:
             self._db = self._new_index()
         except BaseException:
-            self._lock.close()
+            self.space.__exit__()
             raise
         return self
 
@@ -148,9 +106,7 @@ class RunFolder:
         self._db.close()
         (self.path / ".index.sqlite").unlink(missing_ok=True)
         (self.path / ".examples.jsonl.new").unlink(missing_ok=True)
-        if not self._was_there and not self.manifest_path.exists():  # locked: no other process has begun here
-            shutil.rmtree(self.path, ignore_errors=True)
-        self._lock.close()
+        self.space.__exit__()
 
     def _new_index(self) -> sqlite3.Connection:
         index = self.path / ".index.sqlite"
@@ -366,27 +322,6 @@ class RunFolder:
             new.flush()
             os.fsync(new.fileno())
         os.replace(fresh, self.rows_path)
-
-    # Manifest ----------------------------------------------------------------------------------------------------
-
-    def read_manifest(self) -> dict[str, object] | None:
-        """The manifest of an earlier run in this folder, or None. UserError where it is damaged."""
-        if not self.manifest_path.exists():
-            return None
-        found = read_object(self.manifest_path, NEW_RUN)
-        for key, kind in (("fixed", dict), ("system", str), ("sessions", list)):
-            if not isinstance(found.get(key), kind):
-                raise UserError(f"{self.manifest_path} is damaged ({key} is missing or of another type); {NEW_RUN}")
-        return found
-
-    @_writes
-    def write_manifest(self, manifest: dict[str, object]) -> None:
-        fresh = self.path / ".manifest.json.new"
-        with open(fresh, "wb") as file:
-            file.write(orjson.dumps(manifest, option=orjson.OPT_INDENT_2) + b"\n")
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(fresh, self.manifest_path)
 
     # Index -------------------------------------------------------------------------------------------------------
 

@@ -6,17 +6,14 @@ import os
 import platform
 import re
 import sys
-from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from longmark import __version__
 from longmark.engine.pairs import as_pairs
 from longmark.engine.settings import Settings
-from longmark.errors import SettingsChanged
 from longmark.models.handles import DEFAULT_DOMAIN
+from longmark.workspace import Workspace
 
 _PACKAGES = ("aiohttp", "genai-prices", "numpy", "orjson", "pydantic", "pyphen", "tokenizers", "xllamacpp")
 
@@ -25,13 +22,8 @@ PAIRS = "pairs"
 """The `kind` of a run whose examples are pairs; the manifest of another run has none."""
 
 
-def now() -> str:
-    """The time in UTC, to the second."""
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-def fresh(settings: Settings, system: str, source: str, pairs: bool = False) -> dict[str, Any]:
-    """The manifest of a run that has done nothing yet. pairs: its examples are pairs of answers."""
+def begun(settings: Settings, system: str, pairs: bool = False) -> dict[str, Any]:
+    """What the manifest of a new run has besides what every workspace's has. pairs: its examples are pairs."""
     metrics: dict[str, dict[str, Any]] = {
         name: {
             "bounds": list(declared.bounds),
@@ -42,17 +34,10 @@ def fresh(settings: Settings, system: str, source: str, pairs: bool = False) -> 
         for name, declared in chosen.scores.items()
     }
     return {
-        "longmark": __version__,
-        "created": now(),
-        "finished": None,
         "system": system,
-        "source": source,
-        "examples": {},
-        "fixed": settings.fixed(),
         "metrics": as_pairs(metrics, settings.selected) if pairs else metrics,
         **({"kind": PAIRS} if pairs else {}),
         "own": own(settings),
-        "environment": {},
         "sessions": [],
     }
 
@@ -128,41 +113,7 @@ def _text(file: Path, most: int = 4096) -> str:
     return ""
 
 
-def same_settings(earlier: Mapping[str, Any], settings: Settings, folder: Path) -> None:
-    """SettingsChanged, with each difference on a line, where a folder was made with other settings."""
-    found = list(differences("", earlier["fixed"], settings.fixed()))
-    if found:
-        first = f"{folder} contains a run with other settings; name another --out, or use the same settings:"
-        if any(line.startswith("  reasons:") for line in found):
-            found.append(f"  (add {'--no-reasons' if settings.reasons else '--reasons'} to resume it)")
-        raise SettingsChanged("\n".join((first, *found)))
-
-
-def same_kind(earlier: Mapping[str, Any], pairs: bool, folder: Path) -> None:
+def same_kind(space: Workspace, pairs: bool) -> None:
     """SettingsChanged where a folder of single answers is given pairs, or the other way round."""
-    if (earlier.get("kind") == PAIRS) is not pairs:
-        before, after = ("single answers", "pairs") if pairs else ("pairs", "single answers")
-        raise SettingsChanged(f"{folder} contains a run of {before}, and the file has {after}; name another --out")
-
-
-def differences(path: str, before: Any, after: Any) -> Iterator[str]:
-    """A line for each setting that differs, under the path of its names."""
-    if isinstance(before, dict) and isinstance(after, dict):
-        for key in dict.fromkeys((*before, *after)):
-            yield from differences(f"{path}.{key}" if path else key, before.get(key), after.get(key))
-    elif isinstance(before, list) and isinstance(after, list):
-        gone, added = [x for x in before if x not in after], [x for x in after if x not in before]
-        if gone and added:
-            yield f"  {path}: was {_shown(gone)}, now {_shown(added)}"
-        elif gone or added:
-            yield f"  {path}: {'removed' if gone else 'added'}: {_shown(gone or added)}"
-        elif before != after:
-            yield f"  {path}: in another order"
-    elif before != after:
-        yield f"  {path}: was {_shown(before)}, now {_shown(after)}"
-
-
-def _shown(value: Any) -> str:
-    if value in (None, [], {}):
-        return "nothing"
-    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    before, after = ("pairs" if one else "single answers" for one in (space.manifest.get("kind") == PAIRS, pairs))
+    space.refuse([f"  EXAMPLES: was {before}, now {after}"] if before != after else [])

@@ -31,6 +31,7 @@ from longmark.records import Example, Row
 from longmark.records.example import question_hash
 from longmark.records.read import ExampleSource, Reading
 from longmark.records.write import read_rows
+from longmark.workspace import now
 
 if TYPE_CHECKING:
     from longmark.domain import Domain
@@ -78,9 +79,8 @@ async def execute(
     if options.handle_signals:  # asyncio's own handler waits for the event loop, which does not turn while we read
         signal.signal(signal.SIGINT, signal.default_int_handler)
     with RunFolder(out, settings.scores) as folder:
-        manifest: dict[str, Any] | None = folder.read_manifest()
-        if manifest is not None:
-            manifests.same_settings(manifest, settings, out)
+        space, manifest = folder.space, folder.space.manifest
+        space.fix(settings.fixed())
 
         def skipped(line: int, fields: Mapping[str, Any], why: str) -> None:
             asked = question_hash(fields["question"]) if fields.get("question") else fields.get("id")
@@ -93,18 +93,18 @@ async def execute(
         check = ProfileCheck(settings.domain) if options.check_profiles and settings.reads_domain else None
         staged = folder.stage(_due(check.over(source) if check else source, settings.selected, folder))
         check_kind(bool(source.pairs), settings.selected, source.name, settings.comparison)
-        if manifest is None:
-            manifest = manifests.fresh(settings, out.resolve().name, source.name, bool(source.pairs))
+        if not space.begun:
+            manifest |= manifests.begun(settings, out.resolve().name, bool(source.pairs))
         elif source.pairs is not None:
-            manifests.same_kind(manifest, source.pairs, out)
-        session: dict[str, Any] = {"started": manifests.now(), "ended": None}  # so it stays where the process is killed
+            manifests.same_kind(space, source.pairs)
+        session: dict[str, Any] = {"started": now(), "ended": None}  # so it stays where the process is killed
         manifest |= {
             "finished": None,
             "source": source.name,
             "environment": manifests.environment(),
             "examples": {"read": staged, "skipped": source.bad, "limit": options.limit},
         }
-        folder.write_manifest(manifest)
+        space.write()
         changes = folder.adopt(removed_count=options.limit is None)
         _tell_changes(options, source.bad, changes, folder.absent())
         if check is not None and (mismatch := check.message(settings.selected)) is not None:
@@ -115,7 +115,7 @@ async def execute(
         progress = Progress(folder.rows_to_be(settings.selected), folder.rows_done(retry), client)
         workers = WorkerPool(folder, settings, client, system=str(manifest["system"]), retry=retry, on_row=progress.row)
         manifest["sessions"].append(session)
-        folder.write_manifest(manifest)
+        space.write()
         began, stopped = time.monotonic(), None
         nothing_to_show = options.quiet or progress.total == progress.done
         try:
@@ -125,7 +125,7 @@ async def execute(
             ):
                 try:
                     await _settle(workers, manifest, settings, options)
-                    folder.write_manifest(manifest)
+                    space.write()
                     await workers.run(max(8, _ROWS_PER_CALL * options.concurrency))
                 finally:
                     for model in {id(model): model for model in settings.backends.all()}.values():
@@ -138,15 +138,15 @@ async def execute(
             raise
         finally:
             session |= {
-                "ended": manifests.now(),
+                "ended": now(),
                 "seconds": round(time.monotonic() - began, 3),
                 "rows": progress.written,
                 **asdict(client.counts),
                 "stopped": stopped,
             }
             manifest["versions"] = _versions(manifest.get("versions"), workers.versions)
-            manifest["finished"] = manifests.now() if stopped is None else None
-            folder.write_manifest(manifest)
+            manifest["finished"] = now() if stopped is None else None
+            space.write()
         ended = stopped not in ("interrupt", "refused")
         unscored, unjudged, inapplicable = folder.unscored() if ended else ([], [], [])
         return RunResult(

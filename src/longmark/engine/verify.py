@@ -23,7 +23,6 @@ from typing import Any
 
 from longmark import metrics
 from longmark.domain import Domain
-from longmark.engine.manifest import differences
 from longmark.engine.pairs import Comparison
 from longmark.engine.settings import RETRIED, Settings, choose, every_prompt, parameters
 from longmark.engine.worker import Task, WorkerPool
@@ -39,6 +38,7 @@ from longmark.prompts import SYSTEM, PromptBook
 from longmark.records import Example, Row
 from longmark.records.files import read_object
 from longmark.text.entailment import named_checker
+from longmark.workspace import differences
 
 _CLOSE = 1e-9
 _LOADED = ("encoder", "checkpoint")  # parameters that name a model on the disk or on a hub
@@ -134,9 +134,8 @@ async def _one(workers: WorkerPool, task: Task, stored: dict[str, Row], found: V
         return
     for name, row in stored.items():
         now = computed[name]
-        for line in differences(f"rows of {name}", *(_signed(one) for one in (row, now))):
-            if line not in found.changed:
-                found.changed.append(line)
+        lines = (f"  rows of {name}: {line.strip()}" for line in differences("", _signed(row), _signed(now)))
+        found.changed += [line for line in lines if line not in found.changed]
         if row.status in RETRIED:
             found.without_reply += 1
         elif _same(row, now):

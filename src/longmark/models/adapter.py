@@ -67,7 +67,8 @@ def _base(folder: Path) -> tuple[str, str | None]:
     file, own = (MANIFEST, True) if (folder / MANIFEST).is_file() else (CONFIG, False)
     try:
         found = orjson.loads((folder / file).read_bytes())
-        return (found["base"]["name"], str(found["base"]["identity"])) if own else (
+        base = found["fixed"]["input"]["base"] if own else {}
+        return (base["name"], str(base["identity"])) if own else (
             str(found["base_model_name_or_path"]), None)  # fmt: skip
     except (ValueError, KeyError, TypeError):
         raise errors.UserError(f"{folder / file} names no base model; train the adapter again") from None

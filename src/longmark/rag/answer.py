@@ -120,14 +120,6 @@ def check_variant_context(variant_context: str) -> None:
         )
 
 
-def with_new_names(settings: dict[str, Any]) -> dict[str, Any]:
-    """Stored settings with the names of today: a folder made before may hold `follow: figure` or `follow: code`."""
-    if "follow" in settings:
-        followed = settings.pop("follow")
-        settings["variant_context"] = {"figure": "own", "code": "original"}.get(followed, followed)
-    return settings
-
-
 async def write(
     questions: Iterable[Example], out: str | Path, models: Models, retriever: Retriever, **options: Any
 ) -> Answered:

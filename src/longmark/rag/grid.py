@@ -20,17 +20,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import orjson
-
-from longmark.errors import SettingsChanged, UserError
+from longmark.errors import UserError
 from longmark.models.handles import Models
 from longmark.rag import answer as answers
 from longmark.rag.answer import Answered
 from longmark.rag.generate import PROMPTS, Generation
 from longmark.rag.retrieve import Retriever
 from longmark.records import Example
-from longmark.records.files import read_object
-from longmark.records.write import replacing
+from longmark.workspace import Workspace
 
 K, TEMPERATURE, MAX_TOKENS = 20, 0.0, 2048
 SETTINGS = "grid.json"
@@ -128,63 +125,40 @@ async def write(
     folder holds a grid with other settings.
     """
     answers.check_variant_context(options.get("variant_context", answers.VARIANT_CONTEXTS[0]))
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UserError(f"cannot make the folder {out} ({error.strerror}); give another --out") from error
-    _keep(out / SETTINGS, _in_common(questions, readers, retrievers[0].index.hash, options))
     done: list[System] = []
     stopped = False
-    for label, models in readers.items():
-        for retriever in retrievers:
-            system = System(retriever.method, label, file_of(out, retriever.method, label))
-            if not stopped:
-                lines = answers.with_references(questions)
-                asked = [question.model_copy(update={"system": system.name}) for question in lines]
-                tell = partial(on_answer, system)
-                answered = await answers.write(asked, system.file, models, retriever, on_answer=tell, **options)
-                system, stopped = replace(system, answered=answered), answered.stopped
-            done.append(system)
-        if models.backends.generator is not None:
-            await models.backends.generator.close()
+    with Workspace(out, SETTINGS, "grid") as space:
+        named = {label: one.generator.name for label, one in readers.items()}
+        space.fix(
+            _in_common(questions, next(iter(readers.values())), retrievers[0].index.hash, options), {"reader": named}
+        )
+        space.write()
+        for label, models in readers.items():
+            for retriever in retrievers:
+                system = System(retriever.method, label, file_of(out, retriever.method, label))
+                if not stopped:
+                    lines = answers.with_references(questions)
+                    asked = [question.model_copy(update={"system": system.name}) for question in lines]
+                    tell = partial(on_answer, system)
+                    answered = await answers.write(asked, system.file, models, retriever, on_answer=tell, **options)
+                    system, stopped = replace(system, answered=answered), answered.stopped
+                done.append(system)
+            if models.backends.generator is not None:
+                await models.backends.generator.close()
     order = [retriever.method for retriever in retrievers]
     return tuple(sorted(done, key=lambda system: order.index(system.retriever)))
 
 
-def _in_common(
-    questions: Sequence[Example], readers: Mapping[str, Models], index: str, options: Mapping[str, Any]
-) -> dict[str, Any]:
-    """What the answers of all systems of a grid depend on, and the model behind each reader's label."""
-    models = next(iter(readers.values()))
+def _in_common(questions: Sequence[Example], models: Models, index: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """What the answers of all systems of a grid depend on."""
     return {
-        "questions": hashlib.sha256(b"\n".join(question.to_json() for question in questions)).hexdigest()[:16],
-        "index": index,
+        "input": {
+            "questions": hashlib.sha256(b"\n".join(question.to_json() for question in questions)).hexdigest()[:16],
+            "index": index,
+        },
         "k": options.get("k", 5),
         "variant_context": options.get("variant_context", answers.VARIANT_CONTEXTS[0]),
         **asdict(options.get("how") or Generation()),
         "prompts": models.prompts.hashes(PROMPTS),
         "domain": models.domain.hash,
-        "readers": {label: one.generator.name for label, one in readers.items()},
     }
-
-
-def _keep(path: Path, settings: dict[str, Any]) -> None:
-    """Writes what the systems have in common, with the readers of before."""
-    before: dict[str, Any] = {}
-    if path.is_file():
-        remedy = "give another --out, or delete the folder's files and make them again"
-        before = answers.with_new_names(read_object(path, remedy))
-    changed = [key for key in settings if key != "readers" and key in before and before[key] != settings[key]]
-    lines = [f"  {key}: was {before[key]}, now {settings[key]}" for key in changed]
-    known = before.get("readers", {})
-    if not isinstance(known, dict):
-        raise UserError(f"{path} is damaged (readers is not an object); give another --out")
-    for label, model in settings["readers"].items():
-        if known.get(label, model) != model:
-            lines.append(f"  reader {label}: was {known[label]}, now {model}")
-    if lines:
-        remedy = "name another --out, or use the same settings:"
-        raise SettingsChanged("\n".join((f"{path.parent} contains a grid with other settings; {remedy}", *lines)))
-    settings["readers"] = {**known, **settings["readers"]}
-    with replacing(path) as file:
-        file.write(orjson.dumps(settings, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))

@@ -11,19 +11,15 @@ cache. A process that makes one holds the lock of `.NAME.new`, the folder beside
 
 from __future__ import annotations
 
-import os
-import shutil
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Iterable
+from contextlib import closing
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import orjson
-from filelock import FileLock, Timeout
 from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
 
-from longmark.errors import FolderInUse, LongmarkError, UserError, library
+from longmark.errors import LongmarkError, UserError, library
 from longmark.home import digest
 from longmark.models.handles import Models
 from longmark.models.protocols import Embedder
@@ -36,6 +32,8 @@ from longmark.rag.passages import LINES, OFFSETS, Passages, Stored, Writer
 from longmark.records.files import BadLines, read_object
 from longmark.records.read import seen_ids
 from longmark.records.values import in_one_line
+from longmark.records.write import write_object
+from longmark.workspace import replaced
 
 FORMAT = 1
 MANIFEST = "index.json"
@@ -133,7 +131,7 @@ async def build(
     if (instructions.query or instructions.passage) and embedder is None:
         raise UserError("--query-instruction and --passage-instruction are for vectors: add --embedder MODEL")
     source = Documents(Path(documents)) if isinstance(documents, str | Path) else documents
-    with _new_folder(out) as folder:
+    with replaced(out, MANIFEST) as folder:
         built = replace(_write_passages(source, folder, chunker, skip_bad, tell), folder=out)
         with closing(Passages(folder)) as stored:
             tell("BM25", 0, built.passages)
@@ -222,43 +220,6 @@ def load(path: str | Path) -> Index:
 # Making one ----------------------------------------------------------------------------------------------------------
 
 
-@contextmanager
-def _new_folder(out: Path) -> Iterator[Path]:
-    """A folder to write the index into, which takes the place of `out` when the block ends well, and vanishes else."""
-    if out.exists() and not (out / MANIFEST).is_file() and not (out.is_dir() and not any(out.iterdir())):
-        raise UserError(f"--out {out}: the path holds other files; name a new folder")
-    new, old = (out.with_name(f".{out.name}.{kind}") for kind in ("new", "old"))
-    try:
-        new.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UserError(f"--out {out}: the folder cannot be made ({error.strerror})") from None
-    lock = FileLock(new / ".lock")
-    try:
-        lock.acquire(timeout=0)
-    except Timeout:
-        raise FolderInUse(f"{out} is in use by another process; wait for it or name another --out") from None
-    try:
-        for left in new.iterdir():  # of a process that was killed
-            if left.name != ".lock":
-                shutil.rmtree(left) if left.is_dir() else left.unlink()
-        yield new
-        (new / ".lock").unlink(missing_ok=True)
-        shutil.rmtree(old, ignore_errors=True)
-        if out.exists():
-            out.replace(old)
-        new.replace(out)
-    except BaseException as error:
-        if old.exists() and not out.exists():
-            old.replace(out)
-        shutil.rmtree(new, ignore_errors=True)
-        if isinstance(error, OSError):
-            raise UserError(f"--out {out}: cannot be written ({error.strerror or error})") from error
-        raise
-    finally:
-        lock.release()
-        shutil.rmtree(old, ignore_errors=True)
-
-
 def _write_passages(
     documents: Iterable[Document | Unread], folder: Path, chunker: Chunker, skip_bad: bool, tell: Tell
 ) -> Built:
@@ -340,7 +301,4 @@ def _write_manifest(
             path.relative_to(folder).as_posix(): {"size": path.stat().st_size, "sha256": digest(path)} for path in files
         },
     }
-    with (folder / MANIFEST).open("wb") as file:
-        file.write(orjson.dumps(manifest, option=orjson.OPT_INDENT_2) + b"\n")
-        file.flush()
-        os.fsync(file.fileno())
+    write_object(folder / MANIFEST, manifest)

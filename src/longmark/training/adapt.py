@@ -24,18 +24,15 @@ from typing import Any
 
 import orjson
 
-from longmark.engine.manifest import differences
-from longmark.errors import MissingExtra, SettingsChanged, UserError
-from longmark.models.adapter import CONFIG, MANIFEST
+from longmark.errors import MissingExtra, UserError
+from longmark.models.adapter import MANIFEST
 from longmark.models.catalogue import model_path
 from longmark.models.transformers_lm import TransformersLM
 from longmark.progress import duration, shown
-from longmark.records.files import read_object
-from longmark.records.write import write_object
 from longmark.training.config import Settings
 from longmark.training.data import Data
+from longmark.workspace import Workspace
 
-FORMAT = 1
 LOG, CHECKPOINTS = "log.jsonl", "checkpoints"
 _LIBRARIES = ("torch", "transformers", "peft")
 
@@ -104,48 +101,35 @@ class Training:
         whole = ceil(each * self.settings.epochs)
         return min(whole, self.settings.steps or whole)
 
-    def manifest(self) -> dict[str, Any]:
-        """What determines the result; two trainings with equal manifests are the same."""
+    def fixed(self) -> dict[str, Any]:
+        """What determines the result; two trainings of which all this is equal are the same."""
         data = {"train": self.train.facts, **({"validation": self.validation.facts} if self.validation else {})}
         return {
-            "format": FORMAT,
-            "task": self.task,
-            "base": {"name": self.base.name, "identity": self.base.identity},
+            "input": {"task": self.task, "base": {"name": self.base.name, "identity": self.base.identity}, **data},
             "settings": self.settings.model_dump(mode="json", exclude={"out"}),
-            "data": data,
         }
 
     def run(self, *, quiet: bool = False) -> dict[str, Any]:
         """Trains, or continues from the last checkpoint; returns the manifest with `result`. A finished folder with the
         same settings and data does not change. SettingsChanged for a folder with others."""
-        out = self.settings.out
-        if (found := self._earlier()) is not None and "result" in found:
-            return found
-        out.mkdir(parents=True, exist_ok=True)
-        write_object(out / MANIFEST, self.manifest())
+        with Workspace(self.settings.out, MANIFEST, "training") as space:
+            space.fix(self.fixed())
+            if "result" not in space.manifest:
+                self._make(space, quiet)
+            return space.manifest
+
+    def _make(self, space: Workspace, quiet: bool) -> None:
+        out = space.path
+        space.write()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FutureWarning)  # of the libraries, about each other
             warnings.filterwarnings("ignore", "Could not find a config file")  # a GGUF file has none
             history, seconds = self._train(out, quiet)
         result = {"steps": self.steps, "seconds": round(seconds, 1), **_losses(history)}
         (out / LOG).write_bytes(b"".join(orjson.dumps(line) + b"\n" for line in history))
-        made = {**self.manifest(), "result": result, "versions": {name: version(name) for name in _LIBRARIES}}
-        write_object(out / MANIFEST, made)
+        space.manifest |= {"result": result, "versions": {name: version(name) for name in _LIBRARIES}}
+        space.write()
         shutil.rmtree(out / CHECKPOINTS, ignore_errors=True)
-        return made
-
-    def _earlier(self) -> dict[str, Any] | None:
-        """The manifest that the folder has; None for a new one."""
-        out, path = self.settings.out, self.settings.out / MANIFEST
-        if not path.is_file():
-            if (out / CONFIG).exists():
-                raise UserError(f"out: {out} has an adapter that longmark did not train; name another folder")
-            return None
-        found, wanted = read_object(path, f"delete {out}, or name another folder"), self.manifest()
-        if changed := list(differences("", {part: found.get(part) for part in wanted}, wanted)):
-            first = f"out: {out} was trained with other settings or data; name another folder, or delete it:"
-            raise SettingsChanged("\n".join((first, *changed)))
-        return found
 
     def _train(self, out: Path, quiet: bool) -> tuple[list[dict[str, Any]], float]:
         import torch

@@ -18,7 +18,7 @@ from longmark.models.handles import Models
 from longmark.models.trust import wrote
 from longmark.records.files import read_object
 from longmark.records.values import in_one_line
-from longmark.records.write import replacing
+from longmark.records.write import write_object
 from longmark.stats.samples import Floats
 from longmark.validator.cloze import WORD_NUMBERS
 from longmark.validator.features import NUMBERS, Inputs
@@ -77,14 +77,9 @@ class Validator:
 
 
 def save(validator: Validator, folder: Path) -> None:
-    write_json(folder / FILE, TypeAdapter(Validator).dump_python(validator))
+    folder.mkdir(parents=True, exist_ok=True)
+    write_object(folder / FILE, TypeAdapter(Validator).dump_python(validator))
     wrote(folder / FILE, validator.encoder.name)
-
-
-def write_json(path: Path, data: Any) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with replacing(path) as file:
-        file.write(orjson.dumps(data, option=orjson.OPT_INDENT_2) + b"\n")
 
 
 def load(folder: Path) -> Validator:

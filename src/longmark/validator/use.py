@@ -16,12 +16,13 @@ from longmark.metrics.climaqa.factual_accuracy import smoothed
 from longmark.models.handles import Models
 from longmark.records.benchmark import Item, write_items
 from longmark.records.files import read_object
+from longmark.records.write import write_object
 from longmark.stats.ppi import PpiMean, ppi_mean
 from longmark.stats.proportion import clustered_share
 from longmark.stats.results import Estimate
 from longmark.validator import cloze
 from longmark.validator.features import Inputs, inputs_of
-from longmark.validator.folder import Validator, write_json
+from longmark.validator.folder import Validator
 from longmark.validator.labels import Labels, by_validator, families, is_valid
 from longmark.validator.prompts import zero_shot
 from longmark.validator.sampling import choose, passed
@@ -117,7 +118,7 @@ def write_applied(items: Sequence[Item], benchmark: Path, out: Path, validator: 
         made = {"threshold": validator.threshold, "encoder": validator.encoder.name, "labels": len(validator.trained)}
         before = {**before, "validator": made}
     if before:
-        write_json(out / MANIFEST, before)
+        write_object(out / MANIFEST, before)
 
 
 @dataclass(frozen=True)

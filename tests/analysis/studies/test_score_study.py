@@ -141,7 +141,7 @@ def test_what_stands_in_its_folder(whole: tuple[Fakes, Plan, Outcome, CallCache]
     names = sorted(path.name for path in (plan.out / "runs" / "A").iterdir())
     assert names == ["evaluator-no", "evaluator-yes", "once", "points", "proxy-P", "proxy-Q"]
     known = state(plan)
-    assert known["members"]["evaluators"] == {"yes": ["judge-a"], "no": ["judge-b"]}
+    assert known["members"]["evaluator"] == {"yes": ["judge-a"], "no": ["judge-b"]}
     assert all(stage["finished"] for stage in known["stages"].values())
     assert len(known["stages"]) == 2 + 2 * (1 + 6)
 
@@ -181,10 +181,10 @@ def test_an_evaluator_that_is_added_later_is_all_that_is_asked(tmp_path: Path, i
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ({"k": 3}, "k: was 5, now 3"),
-        ({"variants": ["paraphrase"]}, "variants: removed: .*hazard"),
-        ({"seed": 9}, "questions.seed: was 3, now 9"),
-        ({"n": 5}, "questions.n: was 4"),
+        ({"k": 3}, "--k: was 5, now 3"),
+        ({"variants": ["paraphrase"]}, "--variants: removed: .*hazard"),
+        ({"seed": 9}, "--seed: was 3, now 9"),
+        ({"n": 5}, "--n: was 4"),
     ],
 )
 def test_a_changed_setting_is_refused_with_what_changed(
@@ -195,29 +195,16 @@ def test_a_changed_setting_is_refused_with_what_changed(
         carry(fakes.plan(plan.out, idx, **change), cache)
 
 
-def test_a_study_of_version_0_1_is_resumed_or_refused(tmp_path: Path, idx: Path, cache: CallCache):
-    """Its stages `marks: …` are `scores: …` now, and its setting `follow` is `variant_context`."""
-    fakes = Fakes()
-    plan = fakes.plan(tmp_path / "s", idx, n=1, variants=["location"], proxies=[], reranker=None)
-    carry(plan, cache)
-    known, path = state(plan), plan.out / "study.json"
-    old = {name.replace("scores:", "marks:"): stage for name, stage in known["stages"].items()}
-    fixed = {"follow" if key == "variant_context" else key: value for key, value in known["fixed"].items()}
-    path.write_text(json.dumps({**known, "stages": old, "fixed": {**fixed, "follow": "figure"}}), encoding="utf-8")
-    calls, files = fakes.calls, _files(plan.out)
-    carry(plan, cache)
-    assert (fakes.calls, _files(plan.out), list(state(plan)["stages"])) == (calls, files, list(known["stages"]))
-    path.write_text(json.dumps({**known, "stages": old, "fixed": {**fixed, "follow": "code"}}), encoding="utf-8")
-    with pytest.raises(SettingsChanged, match="variant_context: was original, now own"):
-        carry(plan, cache)
-
-
-@pytest.mark.parametrize("role", ["generators", "evaluators", "proxies"])
-def test_a_label_cannot_come_to_mean_another_model(whole: tuple[Fakes, Plan, Outcome, CallCache], idx: Path, role: str):
+@pytest.mark.parametrize(
+    ("role", "option"), [("generators", "generator"), ("evaluators", "evaluator"), ("proxies", "lm")]
+)
+def test_a_label_cannot_come_to_mean_another_model(
+    whole: tuple[Fakes, Plan, Outcome, CallCache], idx: Path, role: str, option: str
+):
     fakes, plan, _, cache = whole
     first, second = getattr(plan, role)
     swapped = {role: [Member(first.label, second.models), Member(second.label, first.models)]}
-    with pytest.raises(SettingsChanged, match=f"{role}.{first.label}: was .*, now .*"):
+    with pytest.raises(SettingsChanged, match=f"--{option} {first.label}: was .*, now .*"):
         carry(fakes.plan(plan.out, idx, **swapped, paraphraser=fakes.generators[0]), cache)
 
 

@@ -125,7 +125,7 @@ def test_a_stage_whose_output_cannot_be_written_is_not_finished(tmp_path: Path):
 def test_a_folder_of_another_study_or_in_use_is_refused(tmp_path: Path):
     small = Small(tmp_path)
     carry_out(small.study())
-    with pytest.raises(UserError, match=r"belongs to another kind of study \(small\); name another --out"):
+    with pytest.raises(UserError, match="kind of study: was small, now other"):
         carry_out(small.study("other"))
     with opened(small.study()), pytest.raises(FolderInUse, match="in use by another process"):
         carry_out(small.study())

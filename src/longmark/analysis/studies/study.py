@@ -22,26 +22,25 @@ from typing import Any, Generic, TypeVar
 
 import orjson
 
-from longmark import __version__, home
+from longmark import home
 from longmark.engine.estimate import dry_run
-from longmark.engine.folder import locked
-from longmark.engine.manifest import differences, environment, now
+from longmark.engine.manifest import environment
 from longmark.engine.run import finish
 from longmark.engine.session import execute
 from longmark.engine.settings import CONCURRENCY, RETRIED, Options, Settings
-from longmark.errors import LongmarkError, SettingsChanged, UserError
+from longmark.errors import LongmarkError, UserError
 from longmark.models.budget import Budget
 from longmark.models.cache import CallCache
 from longmark.models.client import Counts
 from longmark.models.handles import Models
 from longmark.models.registry import Registry
 from longmark.records import Example
-from longmark.records.files import read_object
-from longmark.records.write import replacing, write_examples
+from longmark.records.write import write_examples
 from longmark.report.document import Document, Section
 from longmark.report.figures import Figure
 from longmark.report.format import counted
 from longmark.report.tables import Column, Table
+from longmark.workspace import Workspace, now
 
 Results = TypeVar("Results")
 
@@ -49,7 +48,6 @@ STATE = "study.json"
 BUDGET, MISSING, INTERRUPT = "budget", "missing", "interrupt"
 _SUMMED = ("calls", "from_cache", "prompt_tokens", "completion_tokens")
 _STAGES = "Stages"
-_REMEDY = "name another --out (the call cache still has the replies)"
 
 
 class StudyStopped(LongmarkError):
@@ -186,7 +184,7 @@ class Study:
     models, which may be added later; document: the page, from the state of the stages (None: nothing to show yet).
 
     check: checks what it can before more is paid; pages: writes further pages and returns their paths; unscored: the
-    metrics without any score, once there is a page; upgrade: converts the state that an earlier version wrote.
+    metrics without any score, once there is a page.
     """
 
     out: Path
@@ -199,7 +197,6 @@ class Study:
     check: Callable[[], None] = lambda: None
     pages: Callable[[], Sequence[Path]] = lambda: ()
     unscored: Callable[[], Sequence[str]] = lambda: ()
-    upgrade: Callable[[dict[str, Any]], dict[str, Any]] = lambda state: state
 
     def __post_init__(self) -> None:
         parts = [part for part, _ in self.parts()]
@@ -266,21 +263,21 @@ def expected(study: Study) -> list[tuple[str, Expected]]:
 @contextmanager
 def opened(study: Study) -> Iterator[_Folder]:
     """The folder of a study, locked."""
-    lock = locked(study.out, STATE)
-    try:
-        yield _Folder(study)
-    finally:
-        lock.close()
+    with Workspace(study.out, STATE, "study", stages=dict) as space:
+        yield _Folder(study, space)
 
 
 class _Folder:
     """The folder of a study: the state of its stages, and how they are made."""
 
-    def __init__(self, study: Study) -> None:
-        self._study, self.path = study, study.out
-        self._settings = orjson.loads(orjson.dumps(study.settings))
-        self._state = self._read()
-        self._write()
+    def __init__(self, study: Study, space: Workspace) -> None:
+        self._study, self._space, self._state = study, space, space.manifest
+        stages = self._state.setdefault("stages", {})
+        self._state.setdefault("environment", environment())
+        if not any(stage.get("finished") for stage in stages.values()):  # unfinished stages fix nothing
+            self._state["fixed"] = {}
+        space.fix({"kind of study": study.kind, **study.settings})
+        space.write()
 
     @property
     def stages(self) -> dict[str, Any]:
@@ -295,7 +292,8 @@ class _Folder:
     async def work(self) -> None:
         """Makes every stage that is not done. StudyStopped if a stage could not be finished; if that is for missing
         replies, after the other stages of its part."""
-        self._add_members()
+        self._space.fix(self._state["fixed"], self._study.members)
+        self._space.write()
         for _, stages in self._study.parts():
             stopped: list[StudyStopped] = []
             for stage in stages:
@@ -314,11 +312,11 @@ class _Folder:
             if (output := digest(stage.out)) != known["output"]:
                 self._study.session.tell(f"{stage.out} was edited after it was made; the edited file is used.")
                 known |= {"output": output, "changed_by_hand": True}
-                self._write()
+                self._space.write()
             return
         inputs, began = stage.inputs(), time.monotonic()
         known["finished"] = None
-        self._write()  # the state on disk if the process is killed
+        self._space.write()  # the state on disk if the process is killed
         made, stop = None, None
         try:
             new = await stage.make()
@@ -340,7 +338,7 @@ class _Folder:
                     "changed_by_hand": False,
                     "finished": None if stop else now(),
                 }
-            self._write()
+            self._space.write()
         if stop:
             raise stop
 
@@ -360,44 +358,6 @@ class _Folder:
             first = f"no reply for {lines}, the first: {made.no_reply[0]}"
             return StudyStopped(MISSING, f"{name}: {first}\n{resume} without them")
         return StudyStopped(MISSING, made.failed) if made.failed else None
-
-    def _add_members(self) -> None:
-        """SettingsChanged if a label was that of other models."""
-        known: dict[str, dict[str, Any]] = self._state.setdefault("members", {})
-        before = {
-            role: {label: known.get(role, {}).get(label, models) for label, models in members.items()}
-            for role, members in self._study.members.items()
-        }
-        self._same(before, self._study.members, "other models under these labels")
-        for role, members in self._study.members.items():
-            known.setdefault(role, {}).update(members)
-        self._write()
-
-    def _read(self) -> dict[str, Any]:
-        path = self.path / STATE
-        if not path.exists():
-            head = {"longmark": __version__, "kind": self._study.kind, "created": now()}
-            return {**head, "fixed": self._settings, "environment": environment(), "stages": {}}
-        state = read_object(path, _REMEDY)
-        kind, stages = state.get("kind"), state.get("stages")
-        if kind != self._study.kind:
-            raise UserError(f"{path} belongs to another kind of study ({kind}); {_REMEDY}")
-        if not isinstance(stages, dict) or not all(isinstance(stage, dict) for stage in stages.values()):
-            raise UserError(f"{path} is damaged (stages is missing or of another type); {_REMEDY}")
-        state = self._study.upgrade(state)
-        if any(stage.get("finished") for stage in state["stages"].values()):
-            self._same(state.get("fixed"), self._settings, "other settings")
-        return {**state, "fixed": self._settings}  # unfinished stages fix nothing
-
-    def _same(self, before: Any, after: Any, what: str) -> None:
-        """SettingsChanged, with the differences, unless both are equal."""
-        if lines := list(differences("", before, after)):
-            head = f"{self.path} contains a study with {what}; name another --out, or use the same:"
-            raise SettingsChanged("\n".join((head, *lines)))
-
-    def _write(self) -> None:
-        with replacing(self.path / STATE) as file:
-            file.write(orjson.dumps(self._state, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
 
 
 def _add(known: dict[str, Any], counts: Counts) -> None:

@@ -21,26 +21,22 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Sequence
-from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from itertools import islice, takewhile
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from longmark import __version__
 from longmark.concurrency import concurrently
 from longmark.datasets.benchmark import FIGURES, FORMAT, INDEX, ITEMS, MANIFEST, Plan, audits, seeds, write
 from longmark.datasets.benchmark.cloze import blank, word_counts
 from longmark.datasets.benchmark.figures import ASKED, KNOWN, figures
-from longmark.engine.folder import locked
-from longmark.engine.manifest import differences, now
-from longmark.errors import ModelError, NoScore, OverBudget, SettingsChanged, TooLong
+from longmark.errors import ModelError, NoScore, OverBudget, TooLong
 from longmark.models.handles import Models
 from longmark.progress import counted
 from longmark.rag.chunk import Chunking
 from longmark.records.benchmark import Form, Item, Level, read_items, write_items
-from longmark.records.files import read_object
 from longmark.records.write import write_object
+from longmark.workspace import Workspace, now
 
 CHUNKING = Chunking(2000, 200)
 
@@ -94,8 +90,8 @@ def calls(plan: Plan, n_seeds: int) -> tuple[int, int]:
 async def generate(work: Work) -> Built:
     """Generates, or continues in a folder of the same settings. SettingsChanged where they are others; FolderInUse;
     UserError and BadInput for books that cannot be read, before a model that writes is asked."""
-    with closing(locked(work.folder, MANIFEST)):
-        manifest = _manifest(work)
+    with Workspace(work.folder, MANIFEST, "benchmark") as space:
+        manifest = _manifest(work, space)
         if not (work.folder / INDEX).is_dir() or not (work.folder / seeds.BOOKS).is_file():
             manifest["notes"] = await _chunk(work)
         session = _Generation(work)
@@ -110,7 +106,7 @@ async def generate(work: Work) -> Built:
         }
         usage = asdict(work.models.usage_log.usage)
         manifest["sessions"][-1] |= {"ended": now(), "stopped": stopped, "usage": usage}
-        write_object(work.folder / MANIFEST, manifest)
+        space.write()
         write_object(work.folder / FIGURES, figures(built.items, manifest))
         return built
 
@@ -127,29 +123,28 @@ async def _chunk(work: Work) -> list[str]:
     return notes
 
 
-def _manifest(work: Work) -> dict[str, Any]:
+def _manifest(work: Work, space: Workspace) -> dict[str, Any]:
     """The folder's manifest, with a new session; it is written at once."""
     plan, chunking = asdict(work.plan), work.chunking
     plan.pop("n")
     plan["topic"] = f"{work.plan.topic.name} {work.plan.topic.hash}"
     fixed = {
-        "books": seeds.fingerprint(work.paths),
-        "chunk": [chunking.size, chunking.overlap, chunking.unit],
+        "input": {"books": seeds.fingerprint(work.paths)},
+        "chunk": chunking.size,
+        "overlap": chunking.overlap,
+        "unit": chunking.unit,
         **plan,
         "models": work.models.backends.names(),
         "prompts": work.models.prompts.hashes((*write.PROMPTS, *audits.PROMPTS)),
         "validator": work.validator,
     }
-    path = work.folder / MANIFEST
-    found: dict[str, Any] = {"format": FORMAT, "longmark": __version__, "created": now(), "fixed": fixed}
-    if path.exists() and any((work.folder / name).exists() for name in (seeds.BOOKS, ITEMS)):
-        found = read_object(path, f"delete {work.folder} and generate again")
-    if changed := list(differences("", found.get("fixed"), fixed)):
-        first = f"{work.folder} contains a benchmark with other settings; name another --out, or use the same settings:"
-        raise SettingsChanged("\n".join((first, *changed)))
-    found["sessions"] = [*found.get("sessions", ()), {"began": now(), "n": work.plan.n}]
-    write_object(path, found)
-    return found
+    if not any((work.folder / name).exists() for name in (seeds.BOOKS, ITEMS)):
+        space.manifest = space.fresh()
+    space.fix(fixed)
+    sessions = [*space.manifest.get("sessions", ()), {"began": now(), "n": work.plan.n}]
+    space.manifest |= {"format": FORMAT, "sessions": sessions}
+    space.write()
+    return space.manifest
 
 
 class _Seeded(NamedTuple):

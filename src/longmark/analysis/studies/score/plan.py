@@ -27,7 +27,7 @@ from longmark.engine.run import make_settings
 from longmark.engine.settings import RunOptions, Settings, choose, parameters
 from longmark.errors import UserError
 from longmark.models.registry import ModelNames, Name, Registry
-from longmark.rag.answer import check_variant_context, with_new_names
+from longmark.rag.answer import check_variant_context
 from longmark.rag.generate import Generation
 
 ONCE, POINTS, EVALUATOR, PROXY = "once", "points", "evaluator", "proxy"
@@ -157,11 +157,12 @@ class Plan:
     def fixed(self, domain: Domain, index: str, variants: Sequence[str], source: str) -> dict[str, Any]:
         """What every session in the folder must give alike. source: the SHA-256 of a given file of questions."""
         return {
-            "questions": {"file": source or None, "n": self.n, "seed": self.seed},
+            "input": {"questions": source or None, "index": index},
+            "n": self.n,
+            "seed": self.seed,
             "domain": f"{domain.name} {domain.hash}",
             "variants": list(variants),
             "paraphraser": self._paraphraser() if "paraphrase" in variants else None,
-            "index": index,
             "k": self.k,
             "retriever": self.retriever,
             "variant_context": self.variant_context,
@@ -170,27 +171,19 @@ class Plan:
             "max_answer": self.how.max_tokens,
             "embedder": name_of(self.embedder),
             "params": {name: str(value) for name, value in self.params.items()},
-            **({"as published": True} if self.as_published else {}),
+            "as_published": self.as_published,
         }
 
     def _paraphraser(self) -> str | None:
         return EVALUATORS if self.paraphraser == EVALUATORS else next(map(name_of, self.writers().values()), None)
 
     def members(self) -> dict[str, dict[str, list[str]]]:
-        """role -> label -> models, for `study.json`."""
-        roles = {"generators": self.generators, "evaluators": self.evaluators, "proxies": self.proxies}
+        """option -> label -> models, for `study.json`."""
+        roles = {"generator": self.generators, "evaluator": self.evaluators, "lm": self.proxies}
         return {
             role: {one.label: [name_of(name) for name in one.models] for one in members}
             for role, members in roles.items()
         }
-
-
-def upgrade(state: dict[str, Any]) -> dict[str, Any]:
-    """The state that version 0.1 wrote, in the names of today: stages `marks: …` are `scores: …`, and the setting
-    `follow` (figure, code) is `variant_context` (own, original)."""
-    stages = {re.sub(r"^marks:", "scores:", name): known for name, known in state["stages"].items()}
-    fixed = state.get("fixed")
-    return {**state, "fixed": with_new_names(dict(fixed)) if isinstance(fixed, dict) else fixed, "stages": stages}
 
 
 def name_of(model: Name) -> str:

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from longmark.analysis.studies.score.page import document, write_pages
 from longmark.analysis.studies.score.people import Labels, answers_of, read_labels
-from longmark.analysis.studies.score.plan import GIVEN, PARAPHRASER, Member, Plan, Scoring, scorings, stem, upgrade
+from longmark.analysis.studies.score.plan import GIVEN, PARAPHRASER, Member, Plan, Scoring, scorings, stem
 from longmark.analysis.studies.score.results import Results, results_of
 from longmark.analysis.studies.study import Expected, Made, Session, Stage, Study, digest, made_with, scoring_stage
 from longmark.datasets import questions as datasets
@@ -79,7 +79,6 @@ def score_study(
         check=check,
         pages=lambda: write_pages(plan, given()),
         unscored=lambda: results().unscored(),
-        upgrade=upgrade,
     )
 
 

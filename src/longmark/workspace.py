@@ -1,0 +1,226 @@
+"""A folder with fixed settings: one process works in it at a time, always with the same settings.
+
+Runs, studies, benchmarks, grids of `rag` and trainings are such folders; an index is made beside its place and moved
+there complete. One JSON file, the manifest, says what is fixed. `.lock` is held by the process that works in the
+folder; the kernel frees it when that process dies. A folder in which nothing was begun is taken away again.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, BinaryIO, Self
+
+import orjson
+
+from longmark import __version__
+from longmark.errors import FolderInUse, SettingsChanged, UserError
+from longmark.records.files import read_object
+from longmark.records.write import write_object
+
+_LOCK = ".lock"
+_REMEDY = "name another --out, or delete the folder (the call cache keeps the replies)"
+# what groups settings in a manifest -> how one of them is shown; another setting is an option of its own name
+_GROUPS = {
+    "params": "--param ",
+    "prompts": "--prompts ",
+    "models": "--",
+    "judging": "--",
+    "pair": "--",
+    "members": "--",
+    "input": "",
+    "settings": "",
+    "configured": "",  # files, and what a file says
+}
+
+
+def now() -> str:
+    """The time in UTC, to the second."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+class Workspace:
+    """A folder, locked. Use it as a context manager.
+
+    file: the name of its manifest; holds: what the folder is, for messages, such as `run`; parts: what the manifest has
+    besides `fixed`, with the types; named: the folder in messages. `manifest` is the one of the folder, or a fresh one;
+    `write` writes it. begun: whether the folder had one.
+
+    UserError if the folder cannot be made, holds other files, or its manifest is damaged; FolderInUse if another
+    process works in it.
+    """
+
+    def __init__(self, path: Path, file: str, holds: str, *, named: Path | None = None, **parts: type) -> None:
+        self.path, self.file, self.holds, self.named = path, path / file, holds, named or path
+        self._parts: dict[str, type] = {"fixed": dict, **parts}
+        self._was_there = path.exists()
+
+    def __enter__(self) -> Self:
+        self._lock = _locked(self.path, self.path, self.file)
+        try:
+            self.begun = self.file.exists()
+            self.manifest = self._read() if self.begun else self.fresh()
+        except BaseException:
+            self._lock.close()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if not self._was_there and not self.file.exists():  # locked: no other process has begun here
+            shutil.rmtree(self.path, ignore_errors=True)
+        self._lock.close()
+
+    @staticmethod
+    def fresh() -> dict[str, Any]:
+        """The manifest of a folder in which nothing is fixed yet."""
+        return {"longmark": __version__, "created": now(), "fixed": {}}
+
+    def _read(self) -> dict[str, Any]:
+        manifest = read_object(self.file, _REMEDY)
+        for part, kind in self._parts.items():
+            if not isinstance(manifest.get(part), kind):
+                raise UserError(f"{self.file} is damaged ({part} is missing or of another type); {_REMEDY}")
+        return manifest
+
+    def fix(self, settings: Mapping[str, Any], members: Mapping[str, Mapping[str, Any]] | None = None) -> None:
+        """Puts the settings into the manifest. SettingsChanged, with each difference, if it has others.
+
+        members: option -> label -> what it names; a folder may get more of them later, but a label stays what it was.
+        """
+        now, known = _plain(settings), self.manifest.get("members", {})
+        lines = list(differences("", self.manifest["fixed"], now)) if self.manifest["fixed"] else []
+        for option, named in _plain(members or {}).items():
+            before = known.setdefault(option, {})
+            lines += differences(
+                f"members.{option}", {label: before.get(label, named[label]) for label in named}, named
+            )
+            before |= named
+        self.refuse(lines)
+        self.manifest |= {"fixed": now, **({"members": known} if known else {})}
+
+    def refuse(self, lines: Sequence[str]) -> None:
+        """SettingsChanged, if there are differences."""
+        if lines:
+            remedy = "name another --out, or use the same settings:"
+            first = f"{self.named} contains a {self.holds} with other settings; {remedy}"
+            raise SettingsChanged("\n".join((first, *lines)))
+
+    def write(self) -> None:
+        """Writes the manifest; it is on the disk then."""
+        write_object(self.file, self.manifest)
+
+
+def _plain(value: Mapping[str, Any]) -> dict[str, Any]:
+    """As it is when it was written and read again."""
+    plain: dict[str, Any] = orjson.loads(orjson.dumps(value, default=str))
+    return plain
+
+
+@contextmanager
+def replaced(path: Path, file: str) -> Iterator[Path]:
+    """A new folder to write, which takes the place of `path` when the block ends well and vanishes when it does not.
+    file: what a folder has that may be replaced. UserError for another folder, and if the system cannot write it."""
+    _check_own(path, path / file)
+    new, old = (path.with_name(f".{path.name}.{kind}") for kind in ("new", "old"))
+    lock = _locked(new, path, None)
+    try:
+        for left in new.iterdir():  # of a process that was killed
+            if left.name != _LOCK:
+                shutil.rmtree(left) if left.is_dir() else left.unlink()
+        yield new
+        (new / _LOCK).unlink()
+        shutil.rmtree(old, ignore_errors=True)
+        if path.exists():
+            path.replace(old)
+        new.replace(path)
+    except BaseException as error:
+        if old.exists() and not path.exists():
+            old.replace(path)
+        shutil.rmtree(new, ignore_errors=True)
+        if isinstance(error, OSError):
+            raise UserError(f"{path} cannot be written: {error.strerror or error}") from error
+        raise
+    finally:
+        lock.close()
+        shutil.rmtree(old, ignore_errors=True)
+
+
+def _check_own(path: Path, file: Path) -> None:
+    """UserError if a folder holds files, and not this one."""
+    if path.exists() and not file.exists():
+        there = [path.name] if path.is_file() else [one.name for one in path.iterdir() if one.name[0] != "."]
+        if there:
+            raise UserError(f"--out {path}: the folder holds other files ({there[0]}); name a new folder")
+
+
+def _locked(path: Path, named: Path, file: Path | None) -> BinaryIO:
+    """Makes a folder and locks it, until the file that is returned is closed. named: as messages call it; file: as of
+    `_check_own`."""
+    in_use = FolderInUse(f"{named} is in use by another process; wait for it or name another --out")
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"--out {named}: the folder cannot be made ({error.strerror})") from None
+    try:
+        if file is not None:
+            _check_own(path, file)
+        lock = open(path / _LOCK, "ab")  # noqa: SIM115 - the caller closes it
+    except FileNotFoundError:  # another process that had just made the folder takes it away again
+        raise in_use from None
+    except OSError as error:
+        raise UserError(f"{named} cannot be written: {error.strerror or error}") from None
+    try:
+        _hold(lock)
+    except OSError:
+        lock.close()
+        raise in_use from None
+    return lock
+
+
+def _hold(file: BinaryIO) -> None:
+    """Locks a file until it is closed or the process dies. OSError where another one holds it. (The library filelock
+    takes 10 ms to import.)"""
+    if sys.platform == "win32":
+        import msvcrt
+
+        msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+    else:
+        import fcntl
+
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def differences(path: str, before: Any, after: Any) -> Iterator[str]:
+    """A line for each setting that differs, with the option that sets it and both values."""
+    if isinstance(before, dict) and isinstance(after, dict):
+        for key in dict.fromkeys((*before, *after)):
+            yield from differences(f"{path}.{key}" if path else key, before.get(key), after.get(key))
+    elif isinstance(before, list) and isinstance(after, list) and before != after:
+        gone, added = [x for x in before if x not in after], [x for x in after if x not in before]
+        if gone and added:
+            yield f"  {_option(path)}: was {_shown(gone)}, now {_shown(added)}"
+        elif gone or added:
+            yield f"  {_option(path)}: {'removed' if gone else 'added'}: {_shown(gone or added)}"
+        else:
+            yield f"  {_option(path)}: in another order"
+    elif before != after:
+        yield f"  {_option(path)}: was {_shown(before)}, now {_shown(after)}"
+
+
+def _option(path: str) -> str:
+    """`models.judge` is `--judge`, `members.lm.P` is `--lm P`, `tie_band` is `--tie-band`."""
+    group, _, name = path.partition(".")
+    if " " in path:  # no option has such a name
+        return path
+    shown = _GROUPS[group] + name if group in _GROUPS and name else f"--{path}"
+    return shown.replace("_", "-").replace(".", " ", 1) if shown.startswith("--") and " " not in shown else shown
+
+
+def _shown(value: Any) -> str:
+    if value in (None, [], {}):
+        return "nothing"
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
