@@ -10,6 +10,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+from aiohttp import StreamReader
 from tests.annotate.serving import Client, Served, serving, write_study
 
 from longmark.annotate import web
@@ -70,6 +71,18 @@ def test_a_slow_body_ends(served: Served, monkeypatch: pytest.MonkeyPatch):
     head += "Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 4000\r\n\r\n"
     with opened(served, head.replace("/mine", "/out").encode() + b"token=") as slow:
         assert ended(slow).startswith(b"HTTP/1.1 408")
+
+
+def test_a_connection_that_is_closed_while_its_body_is_read_is_not_logged(
+    served: Served, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+):
+    async def closed(_: StreamReader) -> bytes:
+        raise RuntimeError("Connection closed.")  # as aiohttp says it
+
+    ada = served.person("Ada")
+    monkeypatch.setattr(StreamReader, "readany", closed)
+    assert ada.post("/out", {"token": "x"}).status == 400
+    assert capfd.readouterr() == ("", "")
 
 
 def test_the_bodies_of_one_person_do_not_fill_the_memory(served: Served, monkeypatch: pytest.MonkeyPatch):

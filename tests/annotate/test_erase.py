@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from contextlib import closing
 from datetime import datetime
 from pathlib import Path
@@ -80,17 +81,20 @@ def test_withdrawal_leaves_no_label_or_comment_in_an_export(tmp_path: Path):
 
 
 def test_an_erased_person_is_in_no_byte_of_the_database_and_the_exports(study: Path):
-    """The backup, which cannot be reached, is named."""
+    """Backups, which cannot be reached, are named, whatever their names."""
     folder = study.parent
     command("export", study, "--out", folder / "out")
     command("export", study, "--out", folder / "named", "--names")
-    command("backup", study, "--out", folder / "monday.sqlite")
+    backups = [folder / "monday.sqlite", folder / "tuesday.bak"]
+    for backup in backups:
+        command("backup", study, "--out", backup)
+    shutil.copyfile(backups[0], folder / "copy")
     assert holding(folder) >= {"study.sqlite", "monday.sqlite", "named/audit.jsonl", "out/audit.jsonl"}
     done = command("erase", study, NAME)
     assert (done.code, done.err) == (0, "")
-    assert holding(folder) == {"monday.sqlite"}
+    assert holding(folder) == {"monday.sqlite", "tuesday.bak", "copy"}
     assert "p2 is erased" in done.out
-    assert f"Not reached: {folder / 'monday.sqlite'}" in done.out
+    assert all(f"Not reached: {one}, a copy" in done.out for one in (*backups, folder / "copy"))
     assert f"{folder / 'named'}: written again" in done.out
     assert b"Ada" in (folder / "named" / "labels.jsonl").read_bytes(), "the others stay"
     with serving(study) as served:

@@ -17,7 +17,7 @@ from typing import Any
 from aiohttp import web
 
 HEAD_SECONDS, BODY_SECONDS, IDLE_SECONDS = 10.0, 30.0, 75.0
-_MOST, _SPARE, _FEWEST = 500, 200, 32  # connections; of the files that a process may open, those for other things
+_MOST, _SPARE, _FEWEST = 300, 200, 32  # connections; of the files that a process may open, those for other things
 
 
 class Connections:

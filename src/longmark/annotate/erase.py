@@ -20,6 +20,7 @@ from longmark.annotate.site import database_of, lock_of, open_store, stored_stud
 from longmark.annotate.store import Person, Store
 from longmark.errors import UnknownName, UserError
 
+_SQLITE = b"SQLite format 3\0"  # the first bytes of every database (sqlite.org/fileformat.html, 1.3)
 _SHORTEST = 3  # characters of a name that is looked for in the texts of others
 
 
@@ -94,18 +95,18 @@ def _write_again(store: Store, done: Erased) -> None:
 
 def _backups(path: Path, store: Store) -> list[Path]:
     """Copies of the database: those that `backup` wrote and that are still there, and those in the study's folder."""
-    own = database_of(path)
-    beside = [one for one in own.parent.iterdir() if one.is_file() and ".sqlite" in one.name]
-    copies = {one.resolve() for one in (*(Path(kept["file"]) for kept in store.kept("backups")), *beside)}
-    skipped = {own.resolve().with_name(own.name + end) for end in ("", "-wal", "-shm", ".lock")}
-    found = []
-    for one in sorted(copies - skipped):
-        try:
-            if one.is_file() and checked(one) == store.setting("id"):
-                found.append(one)
-        except UserError:
-            continue  # no database of a study
-    return found
+    own = database_of(path).resolve()
+    copies = {one.resolve() for one in (*(Path(kept["file"]) for kept in store.kept("backups")), *own.parent.iterdir())}
+    return [one for one in sorted(copies - {own}) if _study_of(one) == store.setting("id")]
+
+
+def _study_of(path: Path) -> str | None:
+    """The id of the study whose database a file is, whatever its name; None for any other file."""
+    try:
+        with path.open("rb") as file:
+            return checked(path) if file.read(len(_SQLITE)) == _SQLITE else None
+    except (OSError, UserError):
+        return None
 
 
 def _mentions(store: Store, name: str) -> list[tuple[str, str]]:

@@ -217,6 +217,8 @@ async def _body(request: web.Request, site: Site, person: str) -> bytes:
                 held += more
                 if among[person] > _OF_ONE or among.total() > _OF_ALL:
                     raise Refused(503, "The server is busy", "What you sent was not saved.", "Send it again.")
+    except RuntimeError:  # of aiohttp: the connection was closed while its last bytes were read
+        raise ConnectionError from None
     except TimeoutError:
         raise Refused(408, "Too slow", f"A form must arrive within {BODY_SECONDS:.0f} seconds.") from None
     finally:

@@ -20,10 +20,10 @@ def add_to(verbs: Any) -> None:
     pairs = add_verb(verbs, "pairs", None, "Make pairs of answers, from two runs or from questions.")
     actions = pairs.add_subparsers(dest="action", required=True, metavar="join|build")
     one = add_verb(actions, "join", join, "Pair the answers of two runs (or files of examples) by question.")
-    add(one, "one", "RUN", "a run folder or a file of examples; its answers are a")
-    add(one, "other", "RUN", "another one, with answers to the same questions; its answers are b")
+    add(one, "one", "RUN", "a run folder or a file of examples")
+    add(one, "other", "RUN", "another one, with answers to the same questions")
     add(one, "--out", "FILE", _PAIRS, required=True)
-    add(one, "--balanced", "", "draw which answer is a, so that each system is first in half of the pairs")
+    add(one, "--keep-order", "", "the first run is always a (default: drawn; each system is a in half of the pairs)")
     add(one, "--seed", "N", "seed of that draw (default: 0)", type=int, default=0)
     add(one, "--skip-bad", "", "skip bad records instead of stopping")
 
@@ -54,8 +54,8 @@ def join(arguments: argparse.Namespace) -> int:
     from longmark.records.write import format_of, write_examples
 
     format_of(arguments.out, "--out ")
-    one, other, balanced = arguments.one, arguments.other, arguments.balanced
-    joined = pairing.join(one, other, balanced=balanced, seed=arguments.seed, skip_bad=arguments.skip_bad)
+    options = {name: getattr(arguments, name) for name in ("keep_order", "seed", "skip_bad")}
+    joined = pairing.join(arguments.one, arguments.other, **options)
     for why, count in joined.left_out.items():
         print(f"{counted(count, 'answer')} omitted: {why}", file=sys.stderr)
     print(f"{counted(write_examples(joined.pairs, arguments.out), 'pair')}: {arguments.out}")

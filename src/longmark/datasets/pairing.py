@@ -41,8 +41,8 @@ def read_answers(source: Path, skip_bad: bool = False) -> list[Example]:
     return [one.model_copy(update={"system": one.system or name}) for one in examples]
 
 
-def join(one: Path, other: Path, *, balanced: bool = False, seed: int = 0, skip_bad: bool = False) -> Joined:
-    """The answers of two sources to the same questions, as pairs: those of `one` are `a`, or balanced.
+def join(one: Path, other: Path, *, keep_order: bool = False, seed: int = 0, skip_bad: bool = False) -> Joined:
+    """The answers of two sources to the same questions, as pairs: balanced, or those of `one` are always `a`.
 
     BadInput for questions that a source answers twice; UserError where no question is in both."""
     joined = Joined()
@@ -51,7 +51,7 @@ def join(one: Path, other: Path, *, balanced: bool = False, seed: int = 0, skip_
     made = [(first[name], second[name]) for name in first if name in second]
     if not made:
         raise UserError(f"{one} and {other} answer no question in common; questions are compared by question_id")
-    joined.pairs = paired(made, seed) if balanced else [pair(*both) for both in made]
+    joined.pairs = [pair(*both) for both in made] if keep_order else paired(made, seed)
     joined.left_out = +joined.left_out
     return joined
 
