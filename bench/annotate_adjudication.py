@@ -3,8 +3,8 @@
 `python -m bench.annotate_adjudication [--studies 200] [--items 30] [--effect 0.15] [--first 0.3] [--seed 1]`
 
 In each study two raters and an adjudicator choose between the answers of north and south, over HTTP. Side `a` of every
-item is north, as `longmark pairs join --keep-order` writes it. A person takes the answer that is shown first with probability
-`first`, and else north's with probability 0.5 + effect. So a decision is for north with probability
+item is north, as `longmark pairs join --keep-order` writes it. A person takes the answer that is shown first with
+probability `first`, and else north's with probability 0.5 + effect. So a decision is for north with probability
 0.5 + (1 - first) * effect if the sides that an adjudicator sees are balanced, and with `first` / 2 more if `a` always
 comes first. Printed: the mean difference from the former over the studies, with its standard error.
 """

@@ -60,6 +60,7 @@ GET  /owner/export/{file}         401    403       403         404
 POST /owner/invite                401    403       403         400
 POST /owner/revoke                401    403       403         404
 POST /owner/role                  401    403       403         404
+POST /owner/retry                 401    403       403         404
 POST /owner/withdraw              401    403       403         404
 POST /owner/pause                 401    403       403         303
 POST /owner/reopen                401    403       403         303

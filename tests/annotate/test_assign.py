@@ -7,7 +7,7 @@ from collections import Counter
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from longmark.annotate.assign import AssignmentState, Queue, differing, may_adjudicate, next_item, to_adjudicate
+from longmark.annotate.assign import AssignmentState, Queue, differing, may_adjudicate, to_adjudicate
 from longmark.annotate.items import Item
 from longmark.annotate.store import Answer, Assignment
 from longmark.annotate.study import Study
@@ -208,6 +208,6 @@ def test_lists_differ_by_what_is_in_them():
 
 def test_a_single_call_gives_what_a_queue_gives():
     study, items = study_with(), items_of(5)
-    given = next_item(study, items, AssignmentState(), "ann", NOW)
+    given = Queue(study, items).next(AssignmentState(), "ann", NOW)
     assert given is not None
     assert given.item_id == Working(study, items).takes("ann")

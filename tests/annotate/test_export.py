@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import random
+import re
 from collections import Counter
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -12,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.annotate.studies import labelled, lines, set_up, some_values
+from tests.annotate.studies import labelled, lines, records_of, set_up, some_values
 
 from longmark import metaeval
 from longmark.analysis.studies.calf.rows import read as read_pairs
@@ -20,7 +21,7 @@ from longmark.analysis.studies.comprehensiveness import annotation
 from longmark.analysis.studies.score.people import Item as ScoreItem
 from longmark.analysis.studies.score.people import read_labels
 from longmark.annotate.export import FILES, export
-from longmark.annotate.items import Item
+from longmark.annotate.items import Item, read_items
 from longmark.annotate.labels import collect
 from longmark.annotate.progress import (
     Forecast,
@@ -33,11 +34,13 @@ from longmark.annotate.progress import (
     states,
 )
 from longmark.annotate.store import Assignment, Page, Store, Visit
-from longmark.annotate.study import TEMPLATES, Adjudication, Study
+from longmark.annotate.study import TEMPLATES, Adjudication, Study, load, template
 from longmark.records import Pair
 from longmark.records.labels import read_labels as read_human
 from longmark.records.read import Reading
 from longmark.validator.labels import read_labels as read_verdicts
+
+DOCS = Path(__file__).parents[2] / "docs" / "annotate-study.md"
 
 
 def read(path: Path) -> list[dict[str, Any]]:
@@ -380,15 +383,41 @@ def test_every_item_ends_labelled_skipped_or_named_as_open(tmp_path: Path):
     assert rows == {item: (state, "p2" * (item == "q3"), "p1;p2" * (item == "q4")) for item, state in ends.items()}
 
 
+def test_the_docs_name_the_columns_of_every_file_and_the_id_of_the_source(tmp_path: Path):
+    """The id `alpha-7b/q0` names a hidden system: raters see another, and exports have both."""
+    (tmp_path / "STUDY.yaml").write_text(template("pairs").replace("overlap: 3", "overlap: 2, adjudication: {}"))
+    study = load(tmp_path / "STUDY.yaml")
+    lines(tmp_path / "pairs.jsonl", ({**one, "id": f"alpha-7b/{one['id']}"} for one in records_of("pairs", 3)))
+    items = read_items(study, tmp_path)
+    people = ["Ann", "Bo"]
+    store = labelled(tmp_path / "s.sqlite", study, items, people, lambda _, rater: {"preference": rater[0].lower()})
+    with store.committing():
+        store.adjudicate(items[0].id, "p1", {"preference": "a"}, "why")
+    export(study, items, store, tmp_path / "out")
+    table = re.findall(r"^\| `([\w.]+\.(?:csv|jsonl))` \|(.*)\|$", DOCS.read_text("utf-8"), re.M)
+    documented = {name: set(re.findall(r"`(\w+)`", text)) for name, text in table}
+    assert documented.keys() == FILES.keys() - {"methods.md"}
+    for name in ("items.csv", "choices.csv", "labels.jsonl"):
+        path = tmp_path / "out" / name
+        rows: list[Any] = (
+            read(path) if name.endswith("jsonl") else list(csv.DictReader(path.read_text("utf-8-sig").splitlines()))
+        )
+        for row in rows:
+            assert row.keys() <= documented[name], name
+            if "item" in row:
+                assert "alpha" not in row["item"]
+                assert "alpha-7b/q" in str(row.get("example_id") or row["example_ids"]["pair"])
+
+
 def test_a_forecast_says_who_gets_how_many_and_what_will_be_missing(tmp_path: Path):
     """Six items twice, at most four each: Ann and Bo give eight of twelve labels, with a third person all."""
     study, items = set_up(tmp_path, "rating", 6, overlap=2, quota=4)
     store = labelled(tmp_path / "s.sqlite", study, items, [], lambda *_: None)
     with store.committing():
-        for name in ("Ann", "Bo"):
-            store.add_person(name, "annotator")
+        for name, role in (("Ann", "annotator"), ("Bo", "annotator"), ("Judge", "adjudicator")):
+            store.add_person(name, role)  # type: ignore[arg-type]
     assert forecast(collect(study, items, store), datetime.now(UTC)) == Forecast({"p1": 4, "p2": 4}, 4)
     assert "4 labels will be missing" in str(progress(study, items, store).warnings)
     with store.committing():
         store.add_person("Cy", "annotator")
-    assert forecast(collect(study, items, store), datetime.now(UTC)) == Forecast({"p1": 4, "p2": 4, "p3": 4}, 0)
+    assert forecast(collect(study, items, store), datetime.now(UTC)) == Forecast({"p1": 4, "p2": 4, "p4": 4}, 0)

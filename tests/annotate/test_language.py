@@ -51,7 +51,7 @@ def test_a_page_of_a_german_study_has_no_english_of_ours(screen: screens.Screen)
 
 
 def test_what_python_says_is_found_by_its_form():
-    assert say("is not answered yet", "de") == "ist noch nicht beantwortet"
-    assert say("has 3 spans; the limit is 2", "de") == "hat 3 Teile; erlaubt sind 2"
-    assert say("The owner of the house", "de") == "The owner of the house", "a short form fits too much"
+    assert say("is not answered yet", language="de") == "ist noch nicht beantwortet"
+    assert say("has 3 spans; the limit is 2", language="de") == "hat 3 Teile; erlaubt sind 2"
+    assert say("The owner of the house", language="de") == "The owner of the house", "a short form fits too much"
     assert (language_of("de-AT"), language_of("fr"), language_of("")) == ("de", "en", "en")

@@ -12,16 +12,17 @@ from urllib.parse import urlsplit
 
 import pytest
 from tests.annotate.serving import STUDY, Client, Served, serving, write_study
+from tests.program import run
 
 from longmark.annotate.auth import Access
 from longmark.annotate.export import export
 from longmark.annotate.items import Item
 from longmark.annotate.labels import collect
-from longmark.annotate.progress import forecast
+from longmark.annotate.progress import forecast, methods
 from longmark.annotate.site import import_study
 from longmark.annotate.study import load
 
-RIGHT = {"f.right": "yes", "f.relevance": "7"}
+RIGHT, WRONG = {"f.right": "yes", "f.relevance": "7"}, {"f.right": "n-a", "f.relevance": "7"}
 
 
 @pytest.fixture
@@ -358,6 +359,7 @@ def test_an_adjudicator_consents_and_reads_the_guidelines_before_the_first_decis
         judge = Client(served.url)
         judge.post(urlsplit(served.link("Judge", "adjudicator")).path, {})
         token = judge.get("/mine").hidden("token")
+        assert judge.get("/").location == "/owner/disagreements"
         for page, then in (("/consent", "/guidelines"), ("/guidelines", "/owner/disagreements")):
             assert judge.get("/owner/disagreements").location == judge.get("/adjudicate/i0").location == page
             assert judge.post(page, {"token": token}).location == then, "no item is given to label"
@@ -391,6 +393,52 @@ def test_training_shows_the_right_answers_and_has_a_pass_mark(tmp_path: Path, an
         assert expected is not None
         assert bool(expected.items.get("p1")) == (after != "/mine"), "who has failed is expected to get no more"
         assert not (tmp_path / "out" / "ratings.csv").exists(), "no label for a metric"
+
+
+@pytest.mark.parametrize("kind", ["training", "qualification"])
+@pytest.mark.parametrize("how", ["page", "command"])
+def test_an_owner_gives_whoever_failed_another_attempt(tmp_path: Path, kind: str, how: str):
+    """The last attempt's items come again, empty; what was given before stays in the events, and the labels are counted
+    apart."""
+    gold = [{"id": f"t{n}", "question": "Q?", "answer": "A", "gold": {"right": "yes"}} for n in range(2)]
+    (tmp_path / "gold.jsonl").write_text("".join(json.dumps(one) + "\n" for one in gold))
+    rules = f"assignment: {{{kind}: {{path: gold.jsonl, items: 1, attempts: 2}}, "
+    with serving(write_study(tmp_path, study=STUDY.replace("assignment: {", rules))) as served:
+        owner, ada = served.person("Olga", "owner"), served.person("Ada")
+        form = {"token": owner.get("/owner/people").hidden("token"), "person": "p2"}
+
+        def again() -> bool:
+            if how == "command":
+                return run("annotate", "retry", served.path, "Ada", home=tmp_path / "home").code == 0
+            return owner.post("/owner/retry", form).status == 303
+
+        assert not again(), "she has not failed"
+        for item in ("t0", "t1"):
+            assert ada.next() == item
+            ada.label(item, WRONG)
+        assert ada.next() is None
+        assert 'action="/owner/retry"' in owner.get("/owner/people").text
+        assert again()
+        assert (ada.next(), again()) == ("t1", False), "she is at it"
+        page = ada.get("/work/t1").text
+        assert (f"{kind.capitalize()}: Item 2 of 2" in page, "checked" in page) == (True, False)
+        assert "/undo" not in page, "the earlier attempt does not come back"
+        ada.label("t1", RIGHT)
+        assert ada.next() == "i0"
+        own = ada.get("/mine").text
+        assert ("2 of 2 done" in own, "0 of 3 done" in own) == (True, True)
+        assert "Item 1 of 3" in ada.get("/work/i0").text
+        ada.label("i0", RIGHT)
+        row = owner.get("/owner/people").text.partition(">Ada")[2]
+        assert re.findall(r'data-label="(Done|Training)">(\d)', row) == [("Done", "1"), ("Training", "2")]
+        assert len(events(served, "another attempt")) == 1
+        with closing(served.store()) as store:
+            given = [one.content["values"]["right"] for one in store.events("submitted") if one.item_id == "t1"]
+            text = methods(collect(load(served.path), [Item(**one) for one in store.contents()], store))
+        assert given == ["n-a", "yes"]
+        assert "1 of 1 raters confirmed that they had read the guidelines." in text
+        assert f"The {kind} was 1 item with known answers" in text
+        assert "80% had to be right in 2 attempts, and 1 of 1 person passed. An owner let 1 person try again" in text
 
 
 def test_versions_are_compared_in_words(tmp_path: Path):

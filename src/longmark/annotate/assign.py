@@ -14,9 +14,10 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from longmark.annotate.items import Item, Kind
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 _COUNTED = ("open", "done")
 _KINDS: tuple[Kind, ...] = ("normal", "attention", "training", "qualification")
+PHASES = _KINDS[2:]  # what comes before the labels
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,13 +120,16 @@ class Queue:
         quota = self.study.assignment.quota
         return "quota" if quota is not None and state.counts[person] >= quota else "done"
 
-    def total(self, state: AssignmentState, person: str) -> int:
-        """How many items this person will have in all, as far as is known: the quota, or what is still there."""
-        own = state.by_person.get(person, {})
-        others = sum(one.kind in _KINDS[1:] for one in own.values())
-        quota = self.study.assignment.quota
-        left = len(self._of_kind["normal"])
-        return others + (left if quota is None else min(quota, left))
+    def total(self, state: AssignmentState, person: str, part: str = "labels") -> int:
+        """How many items of a part (`part_of`) this person will have in all, as far as is known: the attempts that were
+        begun; of the labels, the quota, or what is still there."""
+        own = [one for one in state.by_person.get(person, {}).values() if part_of(one.kind) == part]
+        if part in PHASES:
+            sizes = accumulate(len(its) for its in self._attempts(part))
+            return next((size for size in sizes if size >= len(own)), len(own))
+        quota, left = self.study.assignment.quota, len(self._of_kind["normal"])
+        checks = sum(one.kind == "attention" for one in own)
+        return max(len(own), checks + (left if quota is None else min(quota, left)))
 
     def _new(self, state: AssignmentState, person: str, now: datetime) -> Item | None:
         qualified = self._qualified(state, person)
@@ -195,18 +200,33 @@ class Queue:
 
     def _qualified(self, state: AssignmentState, person: str) -> Item | bool:
         """True; False if every attempt failed; or the next item of the training, then of the qualification."""
-        for kind in ("training", "qualification"):
-            if (found := self._passed(getattr(self.study.assignment, kind), kind, state, person)) is not True:
+        for kind in PHASES:
+            if (found := self.passed(kind, state, person)) is not True:
                 return found
         return True
 
-    def _passed(self, rules: Qualification | None, kind: str, state: AssignmentState, person: str) -> Item | bool:
+    def failed(self, state: AssignmentState, person: str) -> list[Item]:
+        """The last attempt's items of the training or qualification that a person failed; [] for anybody else."""
+        for kind in PHASES:
+            if (found := self.passed(kind, state, person)) is not True:
+                last, own = [] if found else list(self._attempts(kind))[-1], state.by_person.get(person, {})
+                return [] if any(own[item.id].status == "open" for item in last) else last
+        return []
+
+    def _attempts(self, kind: str) -> Iterator[list[Item]]:
+        rules: Qualification | None = getattr(self.study.assignment, kind)
+        known = self._of_kind[kind]
+        for attempt in range(rules.attempts if rules else 0):
+            size = rules.items or len(known) if rules else 0
+            yield known[attempt * size : (attempt + 1) * size]
+
+    def passed(self, kind: str, state: AssignmentState, person: str) -> Item | bool:
+        """Of PHASES: True (also where the study has none); False if every attempt failed; or the next item of it."""
+        rules: Qualification | None = getattr(self.study.assignment, kind)
         if rules is None:
             return True
-        own, known = state.by_person.get(person, {}), self._of_kind[kind]
-        size = rules.items or len(known)
-        for attempt in range(rules.attempts):
-            its = known[attempt * size : (attempt + 1) * size]
+        own = state.by_person.get(person, {})
+        for its in self._attempts(kind):
             if left := next((item for item in its if item.id not in own), None):
                 return left
             marks = [state.right.get((item.id, person), (0, len(item.gold or {}))) for item in its]
@@ -247,11 +267,10 @@ class Queue:
         return draw(self.study.assignment.seed, "side", person, item.id) % 2 == 1
 
 
-def next_item(
-    study: Study, items: Sequence[Item], state: AssignmentState, person: str, now: datetime
-) -> Assigned | None:
-    """The next item of a person, for a single call; a server keeps a `Queue`."""
-    return Queue(study, items).next(state, person, now)
+def part_of(kind: str) -> str:
+    """What an assignment is counted with: training, qualification, adjudication, or labels, where attention items are,
+    so that nobody can tell them."""
+    return "labels" if kind in _KINDS[:2] else kind
 
 
 def _counted(one: Assignment | None) -> bool:
@@ -275,8 +294,8 @@ def _priority(item: Item, priorities: Mapping[str, float]) -> float:
 
 
 def away(people: Iterable[Person]) -> set[str]:
-    """Those who label no more: without access, and owners."""
-    return {one.id for one in people if not one.active or one.role == "owner"}
+    """Those whose labels are not expected: without access, owners, and adjudicators, who may label but need not."""
+    return {one.id for one in people if not one.active or one.role != "annotator"}
 
 
 # Adjudication ---------------------------------------------------------------------------------------------------------

@@ -15,8 +15,9 @@ from typing import Any
 import orjson
 
 from longmark.annotate.items import Item
-from longmark.annotate.labels import IMPOSSIBLE, Collected, Entry, Stored, collect, simple_labels
+from longmark.annotate.labels import IMPOSSIBLE, Collected, Entry, collect, simple_labels
 from longmark.annotate.progress import methods, states
+from longmark.annotate.store import Store
 from longmark.annotate.study import TIE, Choice, Cloze, Compare, Edit, Errors, Study
 from longmark.records.labels import FINAL
 from longmark.records.pair import EXPANSION_CHECKS
@@ -46,7 +47,7 @@ Record = dict[str, Any]
 def export(
     study: Study,
     items: Sequence[Item],
-    store: Stored,
+    store: Store,
     folder: Path,
     only: Collection[str] = (),
     *,
@@ -131,7 +132,7 @@ def _labels(found: Collected) -> Iterator[Record]:
         by |= {"reason": decision.justification, "kind": "adjudication", "done_at": decision.decided_at}
         if (shown := found.deciding.get(item.id)) is not None:
             by |= {"first": item.sides[-1 if shown.swapped else 0], "given_at": shown.given_at}
-        by["labels_seen"] = (item.id, decision.person_id) in found.looked
+        by["labels_seen"] = found.looked(item.id, decision.person_id)
         for name, value in decision.values.items():
             yield {**_about(item), "field": name, "value": value, **by}
 
@@ -146,7 +147,8 @@ def _items(found: Collected) -> Iterator[Record]:
             name: ";".join(one.rater.name for one in given[item] if one.assignment.status == name)
             for name in ("done", "open", "skipped", "released")
         }
-        yield {"item": item, "question_id": found.items[item].question_id, "state": state, **by}
+        about = {"item": item, "example_id": _example(found.items[item]), "question_id": found.items[item].question_id}
+        yield {**about, "state": state, **by}
 
 
 def _about(item: Item) -> Record:
@@ -158,7 +160,7 @@ def _about(item: Item) -> Record:
     }
 
 
-def _audit(found: Collected, store: Stored) -> Iterator[Record]:
+def _audit(found: Collected, store: Store) -> Iterator[Record]:
     """Without the names of people, unless they are exported, and without what a person gave who withdrew."""
     withdrawn = {(one.item_id, one.person_id) for one in store.assignments() if one.status == "withdrawn"}
     for one in store.events():

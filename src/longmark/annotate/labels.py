@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from longmark.annotate.assign import differing
 from longmark.annotate.items import Item
@@ -15,22 +15,11 @@ from longmark.annotate.values import rows_of
 from longmark.records.labels import FINAL
 
 if TYPE_CHECKING:
-    from longmark.annotate.store import Adjudication, Answer, Assignment, Event, Visit
+    from longmark.annotate.store import Adjudication, Answer, Assignment, Event, Store
 
 IMPOSSIBLE = "impossible"
+_READ = ("labels seen", "consent given", "guidelines read", "another attempt")
 _FINAL = Person(FINAL, FINAL, "adjudicator")
-
-
-class Stored(Protocol):
-    """What is read of a store."""
-
-    def people(self) -> Sequence[Person]: ...
-    def assignments(self) -> Sequence[Assignment]: ...
-    def answers(self) -> Sequence[Answer]: ...
-    def adjudications(self) -> Sequence[Adjudication]: ...
-    def visits(self) -> Sequence[Visit]: ...
-    def looked(self) -> Set[tuple[str, str]]: ...
-    def events(self) -> Sequence[Event]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +48,7 @@ class Entry:
 @dataclass(frozen=True, slots=True)
 class Collected:
     """entries: in the order of the items, then of the raters; decisions: item -> the third person's; deciding: item ->
-    how it was shown to that person; looked: (item, person) of adjudicators who asked for the labels."""
+    how it was shown to that person; events: of _READ."""
 
     study: Study
     items: Mapping[str, Item]
@@ -67,7 +56,15 @@ class Collected:
     entries: tuple[Entry, ...]
     decisions: Mapping[str, Adjudication]
     deciding: Mapping[str, Assignment]
-    looked: Set[tuple[str, str]]
+    events: Sequence[Event]
+
+    def looked(self, item: str, person: str) -> bool:
+        """Whether an adjudicator asked for the labels of an item."""
+        return any((one.kind, one.item_id, one.person_id) == ("labels seen", item, person) for one in self.events)
+
+    def people_of(self, event: str) -> set[str]:
+        """Who did what an event says, or had it done to them."""
+        return {one.content.get("person") or one.person_id or "" for one in self.events if one.kind == event}
 
     @property
     def done(self) -> list[Entry]:
@@ -99,7 +96,7 @@ class Collected:
                 yield Entry(self.items[item], _FINAL, shown, values, None, 0.0)
 
 
-def collect(study: Study, items: Sequence[Item], store: Stored, *, names: bool = True) -> Collected:
+def collect(study: Study, items: Sequence[Item], store: Store, *, names: bool = True) -> Collected:
     """All labels of a study. Assignments of items that the study no longer has are left out. names: of people;
     otherwise each has their id for a name."""
     people = {one.id: one if names else replace(one, name=one.id) for one in store.people()}
@@ -121,9 +118,8 @@ def collect(study: Study, items: Sequence[Item], store: Stored, *, names: bool =
     decisions = {one.item_id: one for one in store.adjudications() if one.item_id in known}
     deciders = {(one.item_id, one.person_id) for one in decisions.values()}
     deciding = {one.item_id: one for one in store.assignments() if (one.item_id, one.person_id) in deciders}
-    return Collected(
-        study, {item.id: item for item in items}, people, tuple(entries), decisions, deciding, store.looked()
-    )
+    by_id = {item.id: item for item in items}
+    return Collected(study, by_id, people, tuple(entries), decisions, deciding, store.events(*_READ))
 
 
 def simple_labels(study: Study, item: Item, values: Mapping[str, Any]) -> Iterator[tuple[str, str | int]]:

@@ -43,7 +43,7 @@ def _patterns(language: str) -> tuple[tuple[re.Pattern[str], str], ...]:
     )
 
 
-def say(text: str, language: str, *values: object) -> str:
+def say(text: str, *values: object, language: str) -> str:
     """A text of ours in a language, with its values in place of {}; as it is where the catalogue does not have it."""
     known = catalogue(language)
     if values:
@@ -52,7 +52,7 @@ def say(text: str, language: str, *values: object) -> str:
         return known.get(text, text)
     for pattern, own in _patterns(language):
         if (found := pattern.fullmatch(text)) is not None:
-            return own.format(*(say(value, language) for value in found.groups()))
+            return own.format(*(say(value, language=language) for value in found.groups()))
     return text
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -11,10 +11,10 @@ from importlib.util import find_spec
 from statistics import median, quantiles
 from typing import TYPE_CHECKING, Any
 
-from longmark.annotate.assign import AssignmentState, Queue, away, to_adjudicate
+from longmark.annotate.assign import PHASES, AssignmentState, Queue, away, to_adjudicate
 from longmark.annotate.items import Item, warnings
-from longmark.annotate.labels import Collected, Entry, Stored, cells, collect, simple_labels
-from longmark.annotate.store import Assignment
+from longmark.annotate.labels import Collected, Entry, cells, collect, simple_labels
+from longmark.annotate.store import Assignment, Store
 from longmark.annotate.study import Scale, Study
 from longmark.annotate.values import known_answers
 from longmark.report.format import counted, duration
@@ -54,7 +54,7 @@ class Progress:
     outliers: dict[str, str]
 
 
-def progress(study: Study, items: Sequence[Item], store: Stored) -> Progress:
+def progress(study: Study, items: Sequence[Item], store: Store) -> Progress:
     """The state of a study now."""
     found, now = collect(study, items, store), datetime.now(UTC)
     outliers = speed_outliers(found)
@@ -241,7 +241,7 @@ def _raters(found: Collected, expected: Forecast | None) -> Table:
         Column("hours", lambda one: sum(times[one.id]) / 3600 if times[one.id] else None, 2),
         Column("known answers right", known),
     )
-    people = [person for person in found.people.values() if person.role != "owner" or person.id in own]
+    people = [person for person in found.people.values() if person.role == "annotator" or person.id in own]
     return Table("raters", "Raters", columns, people)
 
 
@@ -323,6 +323,7 @@ def methods(found: Collected) -> str:
     sides = ", and which answer came first was balanced" if balanced else ""
     sides = sides or (", and answers were shown in the order of the file" if study.pairs else "")
     sentences.append(f"Items were shown {orders[rules.order]}. {blind}{sides}. Raters saw no labels of others.")
+    sentences += _beforehand(found)
     ends = states(found)
     kinds = Counter(ends.values())
     sentences.append(
@@ -350,6 +351,34 @@ def methods(found: Collected) -> str:
     return _with_agreement(found, sentences)
 
 
+def _beforehand(found: Collected) -> Iterator[str]:
+    """What raters agreed to, read and passed before their first item."""
+    raters = {one.rater.id for one in found.done}
+    for text, event, what in (
+        (found.study.consent, "consent given", "agreed to take part"),
+        (found.study.guidelines, "guidelines read", "confirmed that they had read the guidelines"),
+    ):
+        if text.strip():
+            yield f"Before the first item, {len(raters & found.people_of(event))} of {len(raters)} raters {what}."
+    state, queue = AssignmentState(), Queue(found.study, list(found.items.values()))
+    for one in found.entries:
+        state.put(one.assignment)
+        state.mark(one.item, one.rater.id, one.values)
+    for kind in PHASES:
+        people = {one.rater.id for one in found.entries if one.assignment.kind == kind}
+        if (rules := getattr(found.study.assignment, kind)) is not None and people:
+            passed = sum(queue.passed(kind, state, one) is True for one in people)
+            shown = ", and saw the right answers after each of them" if kind == "training" else ""
+            size = rules.items or sum(item.kind == kind for item in found.items.values())
+            of = f"{passed} of {counted(len(people), 'person', 'people')}"
+            yield (
+                f"The {kind} was {counted(size, 'item')} with known answers{shown}; {rules.needed:.0%} had to be right "
+                f"in {counted(rules.attempts, 'attempt')}, and {of} passed."
+            )
+    if again := found.people_of("another attempt"):
+        yield f"An owner let {counted(len(again), 'person', 'people')} try again after the last attempt."
+
+
 def _are(count: int) -> str:
     return "is" if count == 1 else "are"
 
@@ -361,7 +390,7 @@ def _adjudicated(found: Collected) -> list[str]:
         return []
     owners = {one.id for one in found.people.values() if one.role == "owner"}
     by_owners = sum(one.person_id in owners for one in made)
-    looked = sum((one.item_id, one.person_id) in found.looked for one in made)
+    looked = sum(found.looked(one.item_id, one.person_id) for one in made)
     firsts = Counter(found.items[item].sides[-1 if one.swapped else 0] for item, one in found.deciding.items())
     sides = f", with a first for {firsts['a']} and b first for {firsts['b']}" if found.study.pairs else ""
     return [

@@ -18,12 +18,14 @@ from urllib.parse import quote
 from aiohttp import web
 
 from longmark.annotate import screens
+from longmark.annotate.assign import PHASES, part_of
 from longmark.annotate.export import FILES, export
 from longmark.annotate.items import Item
 from longmark.annotate.labels import collect
 from longmark.annotate.progress import progress as current
 from longmark.annotate.progress import speed_outliers
 from longmark.annotate.routes_work import suggestions, title_of
+from longmark.annotate.site import another_attempt
 from longmark.annotate.store import ROLES, Assignment, Person, Role, Status, Store
 from longmark.annotate.study import Study
 from longmark.annotate.values import form_of
@@ -96,9 +98,8 @@ async def items(c: Context) -> web.Response:
     asked = c.request.query.get("page", "1")
     page = min(pages, max(1, int(asked) if asked.isascii() and asked.isdecimal() and len(asked) < 7 else 1))
     counts: Counter[tuple[str, str]] = Counter()
-    for one in site.store.assignments():
-        if one.kind != "adjudication":
-            counts[one.item_id, one.status] += 1
+    for one in site.store.assignments(labels=True):
+        counts[one.item_id, one.status] += 1
     rows = []
     for item in list(site.items.values())[(page - 1) * _ON_A_PAGE : page * _ON_A_PAGE]:
         done, wanted = counts[item.id, "done"], _wanted(c, item)
@@ -121,7 +122,7 @@ def _item(c: Context) -> Item:
 async def item(c: Context) -> web.Response:
     """GET /owner/items/{item}: its labels, once nobody is at work on it any more."""
     own, store = _item(c), c.site.store
-    given = [one for one in store.assignments(item=own.id) if one.kind != "adjudication"]
+    given = store.assignments(item=own.id, labels=True)
     done = sum(one.status == "done" for one in given)
     shown = store.paused or (done >= _wanted(c, own) and own.kind == "normal")
     values = {answer.person_id: answer for answer in store.answers(own.id)} if shown else {}
@@ -175,7 +176,7 @@ async def _people(c: Context, status: int = 200, **more: str) -> web.Response:
     last: dict[str, str] = dict(store.rows("SELECT person_id, MAX(at) FROM events GROUP BY person_id"))
     for visit in store.visits():
         seconds[visit.person_id][visit.item_id] += visit.seconds
-    counts = Counter((one.person_id, one.status) for one in store.assignments() if one.kind != "adjudication")
+    counts = Counter((one.person_id, one.status, part_of(one.kind)) for one in store.assignments())
     outliers = await _apart(c, lambda *given: speed_outliers(collect(*given)))
     rows = [
         screens.PersonRow(
@@ -184,8 +185,10 @@ async def _people(c: Context, status: int = 200, **more: str) -> web.Response:
             role=one.role,
             active=one.active,
             links=links.get(one.id, 0),
-            done=counts[one.id, "done"],
-            skipped=counts[one.id, "skipped"],
+            done=counts[one.id, "done", "labels"],
+            skipped=counts[one.id, "skipped", "labels"],
+            phases=sum(counts[one.id, "done", part] for part in PHASES),
+            failed=one.role == "annotator" and bool(c.site.queue.failed(c.site.state, one.id)),
             median_seconds=median(seconds[one.id].values()) if seconds[one.id] else None,
             last_at=last.get(one.id, ""),
             outlier=outliers.get(one.id, ""),
@@ -244,6 +247,17 @@ async def role(c: Context) -> web.Response:
     if person.role != new:
         c.site.store.set_role(person.id, new, c.person.id)
         c.site.forget()
+    return c.to("/owner/people")
+
+
+async def retry(c: Context) -> web.Response:
+    """POST /owner/retry: a person who failed the training or qualification may try again."""
+    person, site = _person(c), c.site
+    try:
+        another_attempt(site.store, person, c.person.id)
+    except UserError as error:
+        raise Refused(409, "No other attempt", f"{error}.") from None
+    site.forget()
     return c.to("/owner/people")
 
 

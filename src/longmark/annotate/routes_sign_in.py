@@ -15,7 +15,7 @@ async def home(c: Context) -> web.Response:
     """GET /"""
     if c.session is None:
         return c.page(screens.SignIn(c.frame(), "none"))
-    return c.to("/owner" if c.person.role == "owner" else "/mine")
+    return c.to({"owner": "/owner", "adjudicator": "/owner/disagreements"}.get(c.person.role, "/mine"))
 
 
 async def link(c: Context) -> web.Response:

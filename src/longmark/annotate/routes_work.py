@@ -9,6 +9,7 @@ be incomplete is open again.
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -19,6 +20,7 @@ import orjson
 from aiohttp import web
 
 from longmark.annotate import markdown, screens
+from longmark.annotate.assign import PHASES, part_of
 from longmark.annotate.database import utc_now
 from longmark.annotate.items import Item
 from longmark.annotate.language import language_of, say
@@ -108,15 +110,17 @@ def _page(
     """The labelling page as a new view. more: of Work."""
     site, person = c.site, c.person.id
     stored = site.store.answer(item.id, person)
-    own = [one for one in site.store.assignments(person=person) if one.kind != "adjudication"]
+    part = part_of(given.kind)
+    own = [one for one in site.store.assignments(person=person) if part_of(one.kind) == part]
     screen = screens.Work(
         more.pop("frame", None) or c.frame(),
         site.study,
         item,
         values=form,
         swapped=given.swapped,
-        position=given.position,
-        total=max(site.queue.total(site.state, person), len(own)),
+        position=sum(one.position <= given.position for one in own),
+        total=site.queue.total(site.state, person, part),
+        part=part,
         done=sum(one.status == "done" for one in own),
         can_undo=stored is not None and bool(site.store.history(item.id, person)),
         version=stored.version if stored else 0,
@@ -175,13 +179,13 @@ async def draft(c: Context) -> web.Response:
         answer = c.site.store.answer(item.id, c.person.id)
         version = answer.version if answer else 0
         both = screens.versions(c.site.study, item, c.form, saved.values, given.swapped)
-        differ = [[label, *(say(one, language) for one in texts)] for _, label, texts in both]
+        differ = [[label, *(say(one, language=language) for one in texts)] for _, label, texts in both]
         reply = {"saved": False, "stale": True, "version": version, "at": saved.saved_at, "differ": differ}
         return web.json_response(reply, status=409)
     answer, errors = saved
     at = answer.saved_at if answer else utc_now()
     reply = {"saved": not errors, "version": answer.version if answer else 0, "at": at}
-    errors = {name: say(what, language) for name, what in errors.items()}
+    errors = {name: say(what, language=language) for name, what in errors.items()}
     return web.json_response(reply | ({"errors": errors} if errors else {}))
 
 
@@ -347,21 +351,21 @@ async def guidelines(c: Context) -> web.Response:
 async def mine(c: Context) -> web.Response:
     """GET /mine: a person's own items with their state."""
     site, person = c.site, c.person.id
-    own = [one for one in site.store.assignments(person=person) if one.kind != "adjudication"]
     drafts = {answer.item_id: answer for answer in site.store.answers(person=person)}
     rows = []
-    for one in sorted(own, key=lambda one: -one.position):
+    for one in sorted(site.store.assignments(person=person, labels=True), key=lambda one: -one.position):
         if one.status == "withdrawn" or (item := site.items.get(one.item_id)) is None:
             continue
         answer = drafts.get(one.item_id)
         state = "draft" if one.status == "open" and answer else one.status
         at = answer.saved_at if answer else one.given_at
-        rows.append(screens.Mine(item.id, title_of(item), state, at, one.reason or "", _editable(c, one)))
+        part = part_of(one.kind)
+        rows.append(screens.Mine(item.id, title_of(item), state, at, one.reason or "", _editable(c, one), part))
     more = not site.store.paused and site.queue.next(site.state, person, datetime.now(UTC)) is not None
     message = "" if more or site.store.paused else _NONE_LEFT[site.queue.why_none(site.state, person)]
-    done = sum(row.state == "done" for row in rows)
-    total = max(site.queue.total(site.state, person), len(rows))
-    return c.page(screens.Dashboard(c.frame(), rows, done, total, more, message))
+    done = Counter(row.part for row in rows if row.state == "done")
+    parts = [(part, done[part], site.queue.total(site.state, person, part)) for part in (*PHASES, "labels")]
+    return c.page(screens.Dashboard(c.frame(), rows, [one for one in parts if one[2]], more, message))
 
 
 def title_of(item: Item) -> str:

@@ -75,7 +75,8 @@ class Work:
 
     values    the form: `values.form_of` of the stored answer, or what was posted
     errors    by field name, or by form name where a field has several
-    position  the number of the item in the person's order; done, total: how far the person is
+    position  the number of the item in the person's order; done, total: how far the person is; of the part: labels,
+              training or qualification
     version   of the stored answer, 0 for none; once: the key of this page view
     suggestions  fields that a model filled in
     preview   the owner looks at the page: nothing can be posted
@@ -90,6 +91,7 @@ class Work:
     position: int = 1
     total: int = 1
     done: int = 0
+    part: str = "labels"
     can_undo: bool = False
     version: int = 0
     once: str = ""
@@ -112,7 +114,7 @@ class SignIn:
 
 @dataclass(frozen=True, slots=True)
 class Mine:
-    """An item in a person's own list. state: open, draft, done or skipped."""
+    """An item in a person's own list. state: open, draft, done or skipped; part: labels, training or qualification."""
 
     item_id: str
     title: str
@@ -120,16 +122,16 @@ class Mine:
     at: str = ""
     reason: str = ""
     editable: bool = True
+    part: str = "labels"
 
 
 @dataclass(frozen=True, slots=True)
 class Dashboard:
-    """A person's own items. more: there is a next item; message: why there is none."""
+    """A person's own items. parts: (part, done, total); more: there is a next item; message: why there is none."""
 
     frame: Frame
     rows: Sequence[Mine] = ()
-    done: int = 0
-    total: int = 0
+    parts: Sequence[tuple[str, int, int]] = ()
     more: bool = True
     message: str = ""
 
@@ -172,7 +174,8 @@ class Owner:
 
 @dataclass(frozen=True, slots=True)
 class PersonRow:
-    """active: may sign in; links: invitations that work; outlier: what is odd about the times."""
+    """active: may sign in; links: invitations that work; phases: items of the training and qualification that are done;
+    failed: may be given another attempt; outlier: what is odd about the times."""
 
     id: str
     name: str
@@ -180,6 +183,8 @@ class PersonRow:
     active: bool = True
     links: int = 0
     done: int = 0
+    phases: int = 0
+    failed: bool = False
     skipped: int = 0
     median_seconds: float | None = None
     last_at: str = ""
@@ -424,7 +429,7 @@ def _environment(language: str) -> Environment:
     made = environment("longmark.annotate").overlay(
         extensions=[type(f"In_{language}", (Extension,), {"preprocess": preprocess})]
     )
-    made.filters["say"] = pass_context(lambda context, text: say(str(text), context["ui"]))
+    made.filters["say"] = pass_context(lambda context, text: say(str(text), language=context["ui"]))
     made.filters.update(exact=_exact, path=lambda id: quote(id, safe=""), minutes=_minutes, day=_day, id=_id)
     made.globals.update(texts=texts, links=_links)
     made.globals["static"] = {name: "/static/" + _hashed(name, content) for name, content in _sources().items()}
@@ -461,4 +466,4 @@ def _links(frame: Frame) -> list[tuple[str, str]]:
     if frame.person.role == "owner":
         return [("/owner", "Progress"), ("/owner/items", "Items"), ("/owner/people", "People"), _DECIDE, _READ]
     links = [("/work", "Label"), ("/mine", "My items")]
-    return [*links, _DECIDE, _READ] if frame.person.role == "adjudicator" else [*links, _READ]
+    return [_DECIDE, *links, _READ] if frame.person.role == "adjudicator" else [*links, _READ]

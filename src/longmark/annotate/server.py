@@ -58,6 +58,7 @@ ROUTES = (
     Route("POST", "/owner/invite", routes_owner.invite, _OWN),
     Route("POST", "/owner/revoke", routes_owner.revoke, _OWN),
     Route("POST", "/owner/role", routes_owner.role, _OWN),
+    Route("POST", "/owner/retry", routes_owner.retry, _OWN),
     Route("POST", "/owner/withdraw", routes_owner.withdraw, _OWN),
     Route("POST", "/owner/pause", routes_owner.pause, _OWN),
     Route("POST", "/owner/reopen", routes_owner.reopen, _OWN),

@@ -28,7 +28,7 @@ from longmark.annotate.auth import Access, Attempts
 from longmark.annotate.database import checked, private, utc_now
 from longmark.annotate.items import Item, read_items
 from longmark.annotate.progress import Progress
-from longmark.annotate.store import Store
+from longmark.annotate.store import Person, Store
 from longmark.annotate.study import Study, load
 from longmark.errors import UserError
 from longmark.records import sources
@@ -293,6 +293,18 @@ class Site:
         except (OSError, UserError) as error:
             print(f"longmark: the priorities stay as they were: {error}", file=sys.stderr)
         return self._priorities[1]
+
+
+def another_attempt(store: Store, person: Person, by: str | None = None) -> int:
+    """Gives a person the last attempt's items of the training or qualification again. Returns how many. UserError for
+    anybody who has not failed it."""
+    study, known = stored_study(store), {one["id"]: Item(**one) for one in store.contents()}
+    assert study is not None
+    state = AssignmentState.of(known, store.assignments(), store.answers())
+    if not (items := Queue(study, list(known.values())).failed(state, person.id)):
+        raise UserError(f"{person.name} has not failed the training or the qualification")
+    store.give_again([item.id for item in items], person.id, by)
+    return len(items)
 
 
 def read_priorities(path: Path, items: Iterable[Item]) -> dict[str, float]:

@@ -221,16 +221,17 @@ class Store(Database):
 
     # assignments
 
-    def assignments(self, item: str | None = None, person: str | None = None) -> list[Assignment]:
-        """Of an item or of a person, in the order in which they were given; or all."""
+    def assignments(
+        self, item: str | None = None, person: str | None = None, *, labels: bool = False
+    ) -> list[Assignment]:
+        """Of an item or of a person, in the order in which they were given; or all. labels: without those to decide."""
         given = self._given()
-        if item is not None and person is not None:
-            return [one] if (one := given.of_item.get(item, {}).get(person)) else []
-        if item is not None:
-            return list(given.of_item.get(item, {}).values())
-        if person is not None:
-            return list(given.of_person.get(person, {}).values())
-        return [one for own in given.of_item.values() for one in own.values()]
+        if person is None:
+            its = [given.of_item.get(item, {})] if item is not None else list(given.of_item.values())
+        else:
+            its = [given.of_person.get(person, {})]
+        every = (one for own in its for one in own.values() if item is None or one.item_id == item)
+        return [one for one in every if not labels or one.kind != "adjudication"]
 
     def assignment(self, item: str, person: str) -> Assignment | None:
         return self._given().of_item.get(item, {}).get(person)
@@ -261,6 +262,20 @@ class Store(Database):
         for one in open_:
             self.set_status(one.item_id, person, "released", by)
         return len(open_)
+
+    def give_again(self, items: Iterable[str], person: str, by: str | None) -> None:
+        """Gives items to a person anew, without what they entered before, which stays in the events."""
+        own = self._given().of_person[person]
+        with self.unit():
+            for item in items:
+                where = (item, person)
+                self.write("DELETE FROM answers WHERE item_id = ? AND person_id = ?", where)
+                self.set_status(item, person, "open", by)
+                new = replace(own[item], given_at=utc_now(), done_at=None)
+                sql = "UPDATE assignments SET given_at = ?, done_at = NULL WHERE item_id = ? AND person_id = ?"
+                self.write(sql, (new.given_at, *where))
+                self._given().put(new)
+            self.note("another attempt", by, content={"person": person})
 
     def withdraw(self, person: str, by: str | None) -> None:
         """The labels and decisions of a person no longer count; they stay in the events."""
@@ -329,10 +344,10 @@ class Store(Database):
         return Answer(item, person, dict(values), found[0], now, complete, bool(found[1]))
 
     def history(self, item: str, person: str) -> list[dict[str, Any]]:
-        """The values before the current ones, oldest first; what was undone is left out."""
+        """The values before the current ones, since the item was given, oldest first; what was undone is left out."""
         sql = (
-            "SELECT kind, content FROM events WHERE item_id = ? AND person_id = ? AND "
-            "kind IN ('draft', 'submitted', 'undone') ORDER BY number"
+            "SELECT e.kind, content FROM events e JOIN assignments a USING (item_id, person_id) WHERE item_id = ? AND "
+            "person_id = ? AND e.kind IN ('draft', 'submitted', 'undone') AND at >= given_at ORDER BY number"
         )
         past: list[dict[str, Any]] = [{}]
         for kind, content in self.rows(sql, (item, person)):
@@ -346,11 +361,6 @@ class Store(Database):
         where, values = _where(item, None)
         sql = f"SELECT item_id, person_id, content, justification, decided_at FROM adjudications{where}"
         return [Adjudication(r[0], r[1], orjson.loads(r[2]), r[3], r[4]) for r in self.rows(sql, values)]
-
-    def looked(self) -> set[tuple[str, str]]:
-        """(item, person) of adjudicators who asked for the labels of the raters."""
-        rows = self.rows("SELECT DISTINCT item_id, person_id FROM events WHERE kind = 'labels seen'")
-        return {(row[0], row[1]) for row in rows}
 
     def adjudicate(self, item: str, person: str, values: Mapping[str, Any], justification: str) -> None:
         """The decision on an item; another decision replaces it, and both are in the events."""
@@ -389,9 +399,11 @@ class Store(Database):
         sql = "INSERT INTO posts (person_id, once, location, at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING"
         self.write(sql, (person, once, location, utc_now()))
 
-    def events(self, after: int = 0) -> list[Event]:
-        sql = "SELECT number, at, person_id, kind, item_id, content FROM events WHERE number > ? ORDER BY number"
-        return [Event(r[0], r[1], r[2], r[3], r[4], orjson.loads(r[5])) for r in self.rows(sql, (after,))]
+    def events(self, *kinds: str) -> list[Event]:
+        """All, or those of some kinds."""
+        where = f" WHERE kind IN ({', '.join('?' * len(kinds))})" if kinds else ""
+        sql = f"SELECT number, at, person_id, kind, item_id, content FROM events{where} ORDER BY number"
+        return [Event(r[0], r[1], r[2], r[3], r[4], orjson.loads(r[5])) for r in self.rows(sql, kinds)]
 
     def note(
         self, kind: str, by: str | None, item: str | None = None, content: Mapping[str, Any] | None = None

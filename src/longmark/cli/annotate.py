@@ -61,6 +61,10 @@ def _add_people(actions: Any) -> None:
     one = add_verb(actions, "revoke", revoke, "End all links and sessions of a person. Their labels stay.")
     _add_study(one)
     add(one, "name", "NAME", "the person")
+    text = "Let a person who failed the training or qualification try the last attempt's items again."
+    one = add_verb(actions, "retry", retry, text)
+    _add_study(one)
+    add(one, "name", "NAME", "the person")
     text = "Remove the name, labels and comments of a person from the database, the audit log and the exports."
     one = add_verb(actions, "erase", erase, text)
     _add_study(one)
@@ -188,17 +192,30 @@ def _password() -> str:
     return first
 
 
+def _named(store: Store, name: str) -> Person:
+    from longmark.errors import UnknownName
+
+    people = {person.name: person for person in store.people()}
+    if name not in people:
+        raise UnknownName("person", name, people)
+    return people[name]
+
+
+def retry(arguments: argparse.Namespace) -> int:
+    from longmark.annotate.site import another_attempt, open_store
+
+    with closing(open_store(arguments.study)) as store, store.committing():
+        count = another_attempt(store, _named(store, arguments.name))
+    print(f"{arguments.name} gets {counted(count, 'item')} of the last attempt again.")
+    return 0
+
+
 def revoke(arguments: argparse.Namespace) -> int:
     from longmark.annotate.auth import Access
     from longmark.annotate.site import open_store
-    from longmark.errors import UnknownName
 
-    with closing(open_store(arguments.study)) as store:
-        people = {person.name: person for person in store.people()}
-        if arguments.name not in people:
-            raise UnknownName("person", arguments.name, people)
-        with store.committing():
-            Access(store).revoke(people[arguments.name].id)
+    with closing(open_store(arguments.study)) as store, store.committing():
+        Access(store).revoke(_named(store, arguments.name).id)
     print(f"{arguments.name} can no longer sign in. Their labels are kept.")
     return 0
 

@@ -84,7 +84,7 @@ def pages(folder: Path) -> dict[str, screens.Screen]:
         "errors": Work(state, score.study, score.item, ready, errors, stale=stale, suggestions=["hazard"]),
         "preview": Work(owner, pair.study, pair.item, preview=True),
         **{state: SignIn(Frame("Floods"), state, "/in/x", "Ada") for state in ("none", "ready", "wrong", "invalid")},
-        "mine": Dashboard(frame("annotator"), rows, 1, 4, message="One is left."),
+        "mine": Dashboard(frame("annotator"), rows, [("training", 2, 5), ("labels", 1, 4)], message="One is left."),
         "guidelines": Guidelines(frame("annotator"), markdown.page("## How\n\nRead *first*.\n\n|a|b|\n|-|-|\n|1|2|\n")),
         "consent": Guidelines(frame("annotator"), markdown.page("I agree."), consent=True, confirm=True),
         "feedback": Feedback(
