@@ -70,6 +70,7 @@ def _add_verifying(one: argparse.ArgumentParser) -> None:
     """Options on what a run is verified with."""
     add(one, "--metrics", "NAME,…", "the run's own metrics in Python: my_metric.py, or the name of a package's metric")
     add(one, "--param", "METRIC.NAME=VALUE", "the run's own model of a parameter such as encoder; repeatable")
+    add(one, "--embedder", "MODEL", "the run's own embedder, if it is loaded on this machine (st:NAME)")
     add(one, "--cache", "FILE", _CACHE_HELP)
 
 
@@ -172,7 +173,8 @@ def _given(arguments: argparse.Namespace) -> Given:
     """What a run is verified with."""
     from longmark.engine.verify import Given
 
-    return Given(split(arguments.metrics), pairs(arguments.param, "--param METRIC.NAME=VALUE"))
+    params = pairs(arguments.param, "--param METRIC.NAME=VALUE")
+    return Given(split(arguments.metrics), params, arguments.embedder)
 
 
 def export(arguments: argparse.Namespace) -> int:

@@ -34,6 +34,7 @@ from longmark.models.client import Client, WouldCall
 from longmark.models.config import of_manifest
 from longmark.models.handles import DEFAULT_DOMAIN
 from longmark.models.registry import ModelNames, Registry
+from longmark.models.trust import of_name
 from longmark.prompts import SYSTEM, PromptBook
 from longmark.records import Example, Row
 from longmark.records.files import read_object
@@ -46,11 +47,12 @@ _LOADED = ("encoder", "checkpoint")  # parameters that name a model on the disk 
 
 @dataclass(frozen=True)
 class Given:
-    """What the caller names: metrics from outside the package, as for a run, and values of parameters (`METRIC.NAME` ->
-    value) that load a model."""
+    """What the caller names: metrics from outside the package, as for a run, values of parameters (`METRIC.NAME` ->
+    value) that load a model, and an embedder on this machine, which is loaded to count tokens."""
 
     metrics: Sequence[str | Metric] = ()
     params: Mapping[str, str] = field(default_factory=dict)
+    embedder: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,8 +257,12 @@ def _selected(
                 remedy = f"add --param {name}.{param}={params[param]}"
                 why = f"it loads a model, which only the command line may name: {remedy}"
                 gone |= {score: why for score in fixed["metrics"] if score == name or score.startswith(f"{name}.")}
+    selected = metrics.select([wanted[score] for score in fixed["metrics"] if score not in gone], domain)
+    loaded = [name for name in fixed["models"].get("embedder", ()) if of_name(name).code and name != given.embedder]
+    roles = {score: one.metric.models for one in selected for score in one.scores}
+    for score in (one for one in fixed["metrics"] if loaded and "embedder" in roles.get(one, ())):
+        gone[score] = f"it loads a model, which only the command line may name: add --embedder {loaded[0]}"
     kept = [score for score in fixed["metrics"] if score not in gone]
-    selected = metrics.select([wanted[score] for score in kept], domain)
     chosen = [replace(one, scores={s: v for s, v in one.scores.items() if s in kept}) for one in selected]
     return [one for one in chosen if one.scores], gone
 
