@@ -14,6 +14,7 @@ from rich.console import Console
 
 from longmark.errors import UserError
 from longmark.report.tables import (
+    Best,
     Column,
     Mean,
     Range,
@@ -23,11 +24,11 @@ from longmark.report.tables import (
     as_latex,
     as_markdown,
     as_text,
-    filled,
     interval_columns,
     main_columns,
     method_column,
     print_table,
+    readable,
     systems_table,
     write_tables,
 )
@@ -136,10 +137,10 @@ def test_for_people_a_column_without_any_cell_is_left_out():
         Column("c", lambda item: None),
         Column("d", lambda item: item),
     )
-    shown = filled(Table("t", "T", columns, ("x", None)))
+    shown = readable(Table("t", "T", columns, ("x", None)))
     assert [column.name for column in shown.columns] == ["a", "d"]  # the first stays
     assert shown.rows == ((None, "x"), (None, None))
-    assert len(filled(Table("t", "T", columns, ())).columns) == 4
+    assert len(readable(Table("t", "T", columns, ())).columns) == 4
 
 
 def test_columns_of_methods_are_for_files_and_pages_only():
@@ -187,3 +188,41 @@ def test_a_table_without_rows_has_its_heads():
     empty = Table("t", "t", (Column("a"), Column("b", places=2)), ())
     assert as_text(empty).split() == ["a", "b"]
     assert as_csv(empty) == "a,b\n"
+
+
+ESTIMATES = Table(
+    "rates",
+    "Rates",
+    (Column("system"), Column("rate", "rate", 2, "estimate"), Column("other", "other", 2, "estimate")),
+    [
+        SimpleNamespace(
+            system="a",
+            rate=Best(Estimate(0.5, 0.25, 0.75, 38, missing=2, method="Wilson", clusters=20, effective=8.25)),
+            other=Estimate(0.1, None, None, 9, reason="too few"),
+        ),
+        SimpleNamespace(system="b", rate=Estimate(None, None, None, 0, missing=3, reason="no score"), other=None),
+    ],
+    unit="answers",
+)
+
+
+def test_estimates_show_what_they_were_made_of_once_for_each_row():
+    cells = [re.split(r" {2,}", line.strip()) for line in as_text(ESTIMATES).splitlines()]
+    assert cells == [
+        ["system", "rate", "other", "answers", "clusters", "reason"],
+        ["a", "0.50 [0.25, 0.75]*", "0.10", "38 of 40", "20 (8.2 effective)", "other: too few"],
+        ["b", "–", "–", "0 of 3", "–", "no score"],
+    ]
+    shown = readable(ESTIMATES)
+    assert shown.note == "In brackets: 95 % CI (Wilson)."
+    assert (readable(shown).rows, readable(shown).note) == (shown.rows, shown.note)
+    assert [column.name for column in readable(replace(ESTIMATES, unit="")).columns][3:] == ["reason"]
+
+
+def test_files_have_all_of_an_estimate():
+    ends = ["", "_low", "_high", "_n", "_missing", "_clusters", "_method", "_reason"]
+    heads, first, second = csv.reader(io.StringIO(as_csv(ESTIMATES)))
+    assert heads == ["system", *(f"{name}{end}" for name in ("rate", "other") for end in ends)]
+    assert first[1:9] == ["0.5", "0.25", "0.75", "38", "2", "20", "Wilson", ""]
+    assert second[1:9] == ["", "", "", "0", "3", "", "", "no score"]
+    assert orjson.loads(as_json(ESTIMATES))["rows"][1]["other_n"] is None

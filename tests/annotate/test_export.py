@@ -105,7 +105,7 @@ def test_comprehensiveness_study_reads_its_labels(tmp_path: Path):
     stored = {(one.item_id, one.values["errors"] == ["NONE"]) for one in store.answers()}
     assert {(one.item, not one.errors) for one in given} == stored
     table = annotation.annotated(given, key, 0.05, 42)
-    assert (table.missing, table.raters.raters, table.all.annotations) == (0, 2, 12)
+    assert (table.missing, table.raters.raters, len(table.given)) == (0, 2, 12)
 
 
 def test_choices_are_in_the_order_in_which_they_were_shown(tmp_path: Path):
@@ -347,7 +347,7 @@ def test_the_studies_and_metaeval_take_the_final_label_and_the_agreement_of_rate
     errors = [("p1", ["NONE"]), ("p2", ["DUP_ATOM"]), ("final", ["NONE"])]
     marked = [{"item": "w", "rater": rater, "errors": given} for rater, given in errors]
     table = annotation.annotated(annotation.read_annotations(lines(tmp_path / "c.jsonl", marked), key), key, 0.05, 42)
-    assert (table.all.annotations, table.raters.raters, table.missing) == (1, 2, 0)
+    assert (len(table.given), table.raters.raters, table.missing) == (1, 2, 0)
 
     verdict = {"item": "v", "form": "freeform", "question": "Q?", "answer": "A.", "verdict": "valid"}
     votes = [verdict, {**verdict, "rater": "p2", "verdict": "invalid"}, {**verdict, "rater": "final"}]

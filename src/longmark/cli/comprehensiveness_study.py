@@ -50,8 +50,7 @@ def comprehensiveness_study(arguments: argparse.Namespace) -> int:
     from rich.console import Console
 
     from longmark.analysis.studies.comprehensiveness import annotation, page
-    from longmark.analysis.studies.comprehensiveness.answers import system_means
-    from longmark.analysis.studies.comprehensiveness.results import study
+    from longmark.analysis.studies.comprehensiveness.results import SystemMeans, study
     from longmark.analysis.studies.comprehensiveness.rows import Options
     from longmark.errors import UserError
     from longmark.report.document import check_out, publish
@@ -70,7 +69,7 @@ def comprehensiveness_study(arguments: argparse.Namespace) -> int:
     if arguments.annotate and results is not None:
         return _annotate(arguments, results, options)
     notices = list(results.notices) if results else []
-    means = system_means(arguments.answers, options, arguments.examples, notices) if arguments.answers else []
+    means = SystemMeans(arguments.answers, options, arguments.examples, notices)
     annotated = None
     if arguments.annotated and key is not None:
         unmasked = annotation.read_key(key)
@@ -82,9 +81,9 @@ def comprehensiveness_study(arguments: argparse.Namespace) -> int:
     publish(made, arguments.out, Console(file=sys.stdout, highlight=False), printed=_printed(made, arguments.verbose))
     counts: Counter[str] = Counter()
     for rate in results.rates if results else ():
-        counts[f"{rate.method} by {rate.model}"] += rate.rate.n
-    for mean in means:
-        counts[f"{mean.method} by {mean.model}"] += mean.mean.n
+        counts[f"{rate[1]} by {rate[2]}"] += results.rate(rate).n if results else 0
+    for key in means.keys:
+        counts[f"{key[1]} by {key[2]}"] += means.mean(key).n
     return without_scores(name for name, count in counts.items() if not count)
 
 

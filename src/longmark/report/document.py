@@ -25,13 +25,13 @@ from longmark.report.page import breaks, refuse_to_destroy, render, write_page
 from longmark.report.tables import (
     Cell,
     Column,
-    Mean,
     Table,
     cell_text,
-    filled,
-    main_columns,
+    is_best,
+    is_empty,
     one_line,
     print_table,
+    readable,
     write_tables,
 )
 
@@ -147,7 +147,7 @@ def _print(document: Document, out: Path | None, console: Console) -> None:
             if len(section.tables) > 1 and table.title != section.title:
                 write(f"\n{one_line(table.title)}")
             write("\n")
-            print_table(filled(main_columns(replace(table, items=table.items[:_PRINTED]))), console)
+            print_table(replace(table, items=table.items[:_PRINTED]), console)
             if (more := len(table.rows) - _PRINTED) > 0:
                 where = f"all are in {out / 'tables' / table.name}.csv" if out else "--out DIR writes them all"
                 write(f"… and {more:,} more rows; {where}\n")
@@ -188,7 +188,7 @@ def _names(titles: Sequence[str], taken: set[str], most: int = 60) -> list[str]:
 def table_data(table: Table, most: int | None = MOST_ROWS) -> dict[str, Any]:
     """The table as its template needs it: texts with a class for each cell (`number`, `words`, `blank`). most: rows;
     None: all, where no file has them."""
-    kept = filled(table)
+    kept = readable(table)
     shown = kept.rows[:most]
     widths = [  # characters of the longest cell, or of the longest word of the head
         max([1, *(len(cell_text(row[i], column)) for row in shown), *map(len, column.name.split())])
@@ -201,7 +201,7 @@ def table_data(table: Table, most: int | None = MOST_ROWS) -> dict[str, Any]:
     return {
         "name": table.name,
         "title": table.title,
-        "note": table.note,
+        "note": kept.note,
         "columns": list(zip(heads, kinds, strict=True)),
         "labels": [upright(column.words or column.name) for column in kept.columns],
         "rows": [[_cell(*each, titles) for each in zip(row, kept.columns, kinds, strict=True)] for row in shown],
@@ -213,10 +213,10 @@ def table_data(table: Table, most: int | None = MOST_ROWS) -> dict[str, Any]:
 
 def _cell(cell: Cell, column: Column, kind: str, titles: Mapping[str, str]) -> tuple[str, str]:
     """The cell's HTML or text, and its class. titles: metrics' names in words."""
-    kind = kind if cell is not None or kind == "number" else "blank"
+    kind = kind if not is_empty(cell) or kind == "number" else "blank"
     if not isinstance(cell, str):
         text = cell_text(cell, column)
-        return Markup("<strong>{}</strong>").format(text) if isinstance(cell, Mean) and cell.best else text, kind
+        return Markup("<strong>{}</strong>").format(text) if is_best(cell) else text, kind
     return _named(titles[cell] if column.kind == "metric" else cell, cell), kind
 
 

@@ -21,6 +21,7 @@ from longmark.errors import UserError
 from longmark.records.write import replacing, spreadsheet
 from longmark.report.format import HIGHER, LOWER, NONE, fixed, metric_titles
 from longmark.report.latex import Texts, fits, latex
+from longmark.stats.results import Estimate
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -30,6 +31,10 @@ _LAST = 24
 _WISHED, _FIRST, _NARROW = 32, 20, 16
 """Characters, in a narrow terminal: the width of the first column that others make room for, its least width, and the
 width of the last column of text."""
+_METHODS = 3
+"""Methods of intervals that the note of a table names."""
+_CLEARLY = 0.9
+"""Effective clusters are shown below this share of the clusters."""
 _SUFFIXES = ("csv", "md", "tex", "json")
 
 
@@ -52,8 +57,17 @@ class Mean:
     best: bool = False
 
 
-Cell = str | int | float | bool | Range | Mean | None
+@dataclass(frozen=True, slots=True)
+class Best:
+    """A cell in bold: the best of its column."""
+
+    cell: Estimate | float | str | None
+
+
+Cell = str | int | float | bool | Range | Mean | Estimate | Best | None
 _EMPTY = (None, Range(None, None), Mean(None))
+_OF_ESTIMATES = ("value", "low", "high", "n", "missing", "clusters", "method", "reason")
+"""What CSV and JSON have of an estimate, a field each: `KEY`, `KEY_low`, `KEY_high`, `KEY_n`, ..."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +79,10 @@ class Column:
             the attribute named like the field
     places  decimals of its numbers; None for whole numbers and text
     kind    "text", "number", "range" (`Range` cells, an interval), "extremes" (`Range` cells,
-            the least to the greatest), "mean" (`Mean` cells), "method" (text, only in CSV, JSON and on
-            the page), "p" (a p-value: three decimals, `<0.001` below them) or "metric" (a metric's
-            name; the page shows it in words too)
+            the least to the greatest), "estimate" (`Estimate` cells: value and interval in one cell; what else an
+            estimate says is in further fields of the files, and for people in the columns of `readable`), "mean"
+            (`Mean` cells), "method" (text, only in CSV, JSON and on the page), "p" (a p-value: three decimals,
+            `<0.001` below them) or "metric" (a metric's name; the page shows it in words too)
     key     its name in CSV and JSON; made from the head where it is not given
     words   its head in words, which the page shows above its name
     spare   a narrow terminal, and a LaTeX table too wide for a page, leave out the columns with a number here, the
@@ -89,23 +104,30 @@ class Column:
     @property
     def fields(self) -> tuple[str, ...]:
         ends = (f"{self.field}_low", f"{self.field}_high")
-        return {"range": ends, "extremes": ends, "mean": (self.field, *ends)}.get(self.kind, (self.field,))
+        estimate = tuple(self.field if one == "value" else f"{self.field}_{one}" for one in _OF_ESTIMATES)
+        fields = {"range": ends, "extremes": ends, "mean": (self.field, *ends), "estimate": estimate}
+        return fields.get(self.kind, (self.field,))
 
     @property
     def numeric(self) -> bool:
-        return self.kind in ("number", "range", "extremes", "mean", "p") or (not self.kind and self.places is not None)
+        return self.kind in ("number", "range", "extremes", "mean", "estimate", "p") or (
+            not self.kind and self.places is not None
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
     """name: the stem of its files; title: its heading; items: what its rows are about; note: how it was made, in a
-    sentence or two. rows: the cells, made from the items by the columns."""
+    sentence or two; unit: what the first estimate of a row counts, "" for no count, None once
+    that is shown (`readable`). rows: the cells, made
+    from the items by the columns."""
 
     name: str
     title: str
     columns: tuple[Column, ...]
     items: Sequence[Any]
     note: str = ""
+    unit: str | None = "n"
     rows: tuple[tuple[Cell, ...], ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -199,11 +221,12 @@ def span(estimate: Any) -> Range | None:
 
 def cell_text(cell: Cell, column: Column) -> str:
     """A cell for people, without markup."""
-    if cell in _EMPTY:
+    cell = cell.cell if isinstance(cell, Best) else cell
+    if is_empty(cell):
         return NONE
     if isinstance(cell, bool):
         return "yes" if cell else "no"
-    if isinstance(cell, Mean):
+    if isinstance(cell, Mean | Estimate):
         interval = f" {cell_text(Range(cell.low, cell.high), column)}" if cell.low is not None else ""
         return _number(cell.value, column.places) + interval
     if isinstance(cell, Range):
@@ -225,9 +248,80 @@ def _number(value: float | None, places: int | None) -> str:
     return f"{value:,}" if isinstance(value, int) else f"{value:,.6g}"
 
 
-def filled(table: Table) -> Table:
-    """The table without columns that have no cell, for people; its first column stays."""
-    return _kept(table, lambda i: not i or not table.rows or any(row[i] not in _EMPTY for row in table.rows))
+def is_empty(cell: Cell) -> bool:
+    """Whether there is nothing to show: no value, and of an estimate none either."""
+    cell = cell.cell if isinstance(cell, Best) else cell
+    return cell in _EMPTY or (isinstance(cell, Estimate) and cell.value is None)
+
+
+def is_best(cell: Cell) -> bool:
+    return isinstance(cell, Best) or (isinstance(cell, Mean) and cell.best)
+
+
+def readable(table: Table) -> Table:
+    """The table for people. Without columns that have no cell; its first column stays. Behind the estimates stands what
+    they were made of: the count of each row's first estimate (`38 of 40` where some are missing), its clusters, and why
+    an estimate or its interval is missing; the note says what the brackets are."""
+    places = [i for i, column in enumerate(table.columns) if column.kind == "estimate"]
+    if places and table.unit is not None:
+        table = _with_counts(table, places)
+    return _kept(table, lambda i: not i or not table.rows or any(not is_empty(row[i]) for row in table.rows))
+
+
+def _with_counts(table: Table, places: Sequence[int]) -> Table:
+    cells = [[_estimate(row[i]) for i in places] for row in table.rows]
+    made = [[one for one in row if one is not None] for row in cells]
+    heads, last = [], places[-1] + 1
+    if table.unit:
+        heads = [
+            Column(table.unit, kind="number", key="(n)"),
+            Column("clusters", kind="number", key="(clusters)", spare=1),
+        ]
+    heads.append(Column("reason", key="(reason)"))
+    rows: list[list[Cell]] = []
+    for row, of, row_cells in zip(table.rows, made, cells, strict=True):
+        own: list[Cell] = [_count(of), _clusters(of)] if table.unit else []
+        names = [table.columns[i].name for i, one in zip(places, row_cells, strict=True) if one is not None]
+        rows.append([*row[:last], *own, *row[last:], _reasons(names, of)])
+    columns = (*table.columns[:last], *heads[:-1], *table.columns[last:], heads[-1])
+    drawn = [one for row in made for one in row if one.low is not None]
+    levels = sorted({one.level for one in drawn})
+    if levels and "CI" not in table.note:
+        how = list(dict.fromkeys(one.method for one in drawn if one.method))
+        methods = f" ({', '.join(how)})" if 0 < len(how) <= _METHODS else ""
+        note = f"In brackets: {' and '.join(f'{100 * level:g} %' for level in levels)} CI{methods}."
+        table = replace(table, note=f"{table.note} {note}".strip())
+    columns = tuple(replace(column, get=itemgetter(i)) for i, column in enumerate(columns))
+    return replace(table, columns=columns, items=rows, unit=None)
+
+
+def _reasons(names: Sequence[str], of: Sequence[Estimate]) -> str | None:
+    """Why estimates or intervals of a row are missing, each reason once; with the estimate's name if others have none
+    or another."""
+    why: dict[str, list[str]] = {}
+    for name, one in zip(names, of, strict=True):
+        for text in filter(None, (one.reason, one.remark)):
+            why.setdefault(text, []).append(name)
+    return "; ".join(text if len(its) == len(of) else f"{', '.join(its)}: {text}" for text, its in why.items()) or None
+
+
+def _estimate(cell: Cell) -> Estimate | None:
+    cell = cell.cell if isinstance(cell, Best) else cell
+    return cell if isinstance(cell, Estimate) else None
+
+
+def _count(of: Sequence[Estimate]) -> Cell:
+    if not of:
+        return None
+    return f"{of[0].n:,} of {of[0].n + of[0].missing:,}" if of[0].missing else of[0].n
+
+
+def _clusters(of: Sequence[Estimate]) -> Cell:
+    """The clusters of the first estimate, and how many of one size would do as well where these are clearly fewer."""
+    if not of or of[0].clusters is None or of[0].clusters == of[0].n:
+        return None
+    few = of[0].effective is not None and of[0].effective < _CLEARLY * of[0].clusters
+    return f"{of[0].clusters:,} ({of[0].effective:.1f} effective)" if few else of[0].clusters
 
 
 def main_columns(table: Table) -> Table:
@@ -250,8 +344,7 @@ def texts(table: Table, bold: str = "{}*", escape: Callable[[str], str] = str) -
     rows = []
     for row in table.rows:
         cells = [escape(cell_text(cell, column)) for cell, column in zip(row, table.columns, strict=True)]
-        best = [isinstance(cell, Mean) and cell.best for cell in row]
-        rows.append([bold.format(text) if is_best else text for text, is_best in zip(cells, best, strict=True)])
+        rows.append([bold.format(text) if is_best(cell) else text for text, cell in zip(cells, row, strict=True)])
     return rows
 
 
@@ -262,6 +355,7 @@ def _heads(table: Table) -> tuple[list[str], list[bool]]:
 
 def as_text(table: Table) -> str:
     """Aligned columns, two spaces between them."""
+    table = readable(table)
     heads, right = _heads(table)
     # heads as a row: given as heads, tabulate would widen their columns
     return tabulated([heads, *texts(table)], (), "plain", right) + "\n"
@@ -277,12 +371,14 @@ def tabulated(rows: Sequence[Sequence[str]], heads: Sequence[str], form: str, ri
 
 def as_markdown(table: Table) -> str:
     """A table for a README or an issue; what Markdown would read as markup is escaped."""
+    table = readable(table)
     heads, right = _heads(table)
     return tabulated(texts(table, "**{}**", markdown), [markdown(head) for head in heads], "pipe", right) + "\n"
 
 
 def as_html(table: Table) -> str:
     """A table for a notebook; every cell is escaped."""
+    table = readable(table)
     heads, right = _heads(table)
     return tabulated(texts(table), heads, "html", right)
 
@@ -297,8 +393,8 @@ def as_latex(table: Table, of: str = "") -> str:
     """A `table` with `booktabs` rules and the note below it; its label is `tab:NAME`, or `tab:OF:NAME` where it is said
     what the table belongs to. Its first line, a comment, says what it needs to compile. Columns with the
     highest `spare` are left out until the others fit the width of a page; the note names them."""
-    shown = full = main_columns(table)
-    spare, note = [column.spare for column in full.columns], one_line(table.note)
+    shown = full = main_columns(readable(table))
+    spare, note = [column.spare for column in full.columns], one_line(full.note)
     for most in sorted({0, *spare}, reverse=True):
         shown = _kept(full, [one <= most for one in spare].__getitem__)
         if fits(_plain_texts(shown)):
@@ -310,7 +406,7 @@ def as_latex(table: Table, of: str = "") -> str:
 
 def _plain_texts(table: Table) -> Texts:
     heads, right = _heads(table)
-    bold = [[isinstance(cell, Mean) and cell.best for cell in row] for row in table.rows]
+    bold = [list(map(is_best, row)) for row in table.rows]
     return Texts(heads, texts(table, "{}"), right, bold)
 
 
@@ -330,8 +426,11 @@ def as_json(table: Table) -> bytes:
 
 def _plain(row: Sequence[Cell], columns: Sequence[Column]) -> list[str | int | float | bool | None]:
     plain: list[str | int | float | bool | None] = []
-    for cell, column in zip(row, columns, strict=True):
-        if isinstance(cell, Mean):
+    for shown, column in zip(row, columns, strict=True):
+        cell = shown.cell if isinstance(shown, Best) else shown
+        if isinstance(cell, Estimate):
+            plain += [getattr(cell, one) for one in _OF_ESTIMATES]
+        elif isinstance(cell, Mean):
             plain += [cell.value, cell.low, cell.high]
         elif isinstance(cell, Range):
             plain += [cell.low, cell.high]
@@ -348,7 +447,7 @@ def write_tables(tables: Iterable[Table], folder: Path, of: str = "") -> None:
     except OSError as error:
         raise UserError(f"cannot make the folder {folder} ({error.strerror}); give another --out") from error
     for table in tables:
-        title, note = markdown(one_line(table.title)), markdown(one_line(table.note))
+        title, note = markdown(one_line(table.title)), markdown(one_line(readable(table).note))
         document = f"## {title}\n\n{as_markdown(table)}" + (f"\n{note}\n" if note else "")
         forms = (as_csv(table).encode(), document.encode(), as_latex(table, of).encode(), as_json(table))
         for suffix, data in zip(_SUFFIXES, forms, strict=True):
@@ -362,6 +461,7 @@ def print_table(table: Table, console: Console) -> None:
     A last column of text may be folded. In a narrow terminal heads and the first column are folded too, and columns
     with `spare` are left out; a table that is still too wide is printed as `as_text` gives it.
     """
+    table = main_columns(readable(table))
     (heads, right), rows = _heads(table), texts(table)
     cells = [max([len(row[place]) for row in rows], default=0) for place in range(len(heads))]
     widths = [max(pair) for pair in zip(cells, map(len, heads), strict=True)]

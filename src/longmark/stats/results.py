@@ -48,6 +48,13 @@ class Estimate:
         return None if self.low is None or self.high is None else (self.low, self.high)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference(Estimate):
+    """A difference of two, first - second, with the two-sided p of a test that it is 0."""
+
+    p: float | None = None
+
+
 def check_level(level: float) -> None:
     """UserError for a confidence level outside (0, 1)."""
     if not 0 < level < 1:

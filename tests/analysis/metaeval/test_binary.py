@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from longmark.analysis.grid import compared
 from longmark.analysis.metaeval.binary import auc, auc_difference, calibration
-from longmark.analysis.metaeval.results import compared
 
 
 def array(*values: float | None) -> np.ndarray:

@@ -4,16 +4,17 @@ from tests.analysis.compare.runs import run_of
 from tests.report.drawn import drawn
 from tests.report.runs import CORRECTNESS, RELEVANCE
 
+from longmark.analysis.grid import Compared
 from longmark.analysis.metaeval import metaeval
 from longmark.analysis.metaeval.label_sections import differences, intervals
 from longmark.analysis.metaeval.ratings import RatingLabel
-from longmark.analysis.metaeval.results import Comparison, Difference
 from longmark.analysis.metaeval.sections import sections
+from longmark.stats.results import Difference
 
 PAIRS = [
-    Comparison("x", "y", Difference(0.1, -0.1, 0.3, 9, p=0.2), 0.4),
-    Comparison("x", "z", Difference(0.4, 0.3, 0.5, 9, p=0.0002), 0.0004),
-    Comparison("y", "z", Difference(None, None, None, 0, reason="only one label is left")),
+    Compared("x", "y", Difference(0.1, -0.1, 0.3, 9, p=0.2), 0.4),
+    Compared("x", "z", Difference(0.4, 0.3, 0.5, 9, p=0.0002), 0.0004),
+    Compared("y", "z", Difference(None, None, None, 0, reason="only one label is left")),
 ]
 
 

@@ -18,9 +18,8 @@ from tests.program import run, write_jsonl
 
 import longmark
 from longmark.analysis.studies.comprehensiveness import annotation
-from longmark.analysis.studies.comprehensiveness.answers import system_means
-from longmark.analysis.studies.comprehensiveness.page import Found, document
-from longmark.analysis.studies.comprehensiveness.results import Rate, Results, best_of, mean_bca, study
+from longmark.analysis.studies.comprehensiveness.page import Found, document, spread
+from longmark.analysis.studies.comprehensiveness.results import By, Results, SystemMeans, mean_bca, study
 from longmark.analysis.studies.comprehensiveness.rows import BANK, BOTH, LAX, STRICT, WIKI, Options, read
 from longmark.datasets.published import read as read_published
 from longmark.errors import BadInput, UserError
@@ -36,9 +35,8 @@ SHARED = Path(__file__).parents[4] / "shared" / "data" / "wikicontradict"
 FAST = Options(resamples=200, draws=200)
 
 
-def only(results: Results, kind: str, method: str = E2E, model: str = "big") -> Rate:
-    (found,) = [one for one in results.of(kind) if (one.method, one.model) == (method, model)]
-    return found
+def only(results: Results, kind: str, method: str = E2E, model: str = "big", by: By = "cluster") -> Estimate:
+    return results.rate((kind, method, model), by)
 
 
 def half(one: Example) -> float:
@@ -87,10 +85,11 @@ def test_the_stored_scores_give_the_published_rates_and_intervals_and_wider_ones
     )
     for model in models:
         mine, records = only(by_question, WIKI, model=model), only(by_record, WIKI, model=model)
-        assert [mine.plain.value, mine.plain.low, mine.plain.high] == pytest.approx(published[model], abs=5.1e-7)
-        assert mine.zeroed == mine.plain  # the stored scores hold the authors' zeros
-        assert (mine.rate.clusters, records.rate.clusters, mine.total) == (48, 240, 1200)
-        assert width(mine.rate) > width(records.rate) > width(mine.plain) > 0
+        plain, zeroed = (only(by_question, WIKI, model=model, by=by) for by in ("answer", "zeroed"))
+        assert [plain.value, plain.low, plain.high] == pytest.approx(published[model], abs=5.1e-7)
+        assert zeroed == plain  # the stored scores hold the authors' zeros
+        assert (mine.clusters, records.clusters, mine.n, mine.missing) == (48, 240, 1200, 0)
+        assert width(mine) > width(records) > width(plain) > 0
     # a constant score has a higher rate than one of the two judges, whose mean over labels is the higher one
     tables = {t.name: t for s in document(Found(FAST, models, by_question)).sections for t in s.tables}
     assert (
@@ -114,32 +113,33 @@ def test_rates_by_hand_on_both_data_sets(tmp_path: Path):
     run = write_run(tmp_path / "w", wiki(tmp_path, 4), "big", {E2E: right, NLI: half})
     conflict = write_run(tmp_path / "b", bank(tmp_path, 3), "big", {E2E: right, NLI: half})
     found = study([run, conflict], FAST)
-    assert only(found, WIKI).rate.value == only(found, BANK).rate.value == only(found, BOTH).rate.value == 1.0
-    assert only(found, WIKI).rate.reason is not None  # every resample is alike: no interval
+    assert only(found, WIKI).value == only(found, BANK).value == only(found, BOTH).value == 1.0
+    assert only(found, WIKI).reason is not None  # every resample is alike: no interval
     # of five answers to a question three are partially correct; of five terms only the source's own is missed
-    assert only(found, WIKI, NLI).rate.value == 3 / 5
-    assert (only(found, STRICT, NLI).rate.value, only(found, LAX, NLI).rate.value) == (
+    assert only(found, WIKI, NLI).value == 3 / 5
+    assert (only(found, STRICT, NLI).value, only(found, LAX, NLI).value) == (
         statistics.fmean((4 / 5, 2 / 5)),
         1,
     )
-    assert only(found, BANK, NLI).rate.value == pytest.approx((0.6 + 1) / 2)
-    assert only(found, BOTH, NLI).rate.value == pytest.approx((3 / 5 + 0.8) / 2)
-    assert {(one.source, one.matching): one.mean for one in found.coverage if one.method == NLI}["default", True] == 0.5
-    assert {one.n for one in found.coverage} == {3}
+    assert only(found, BANK, NLI).value == pytest.approx((0.6 + 1) / 2)
+    assert only(found, BOTH, NLI).value == pytest.approx((3 / 5 + 0.8) / 2)
+    assert found.coverage[NLI, "big", "default", True].value == 0.5
+    assert {one.n for one in found.coverage.values()} == {3}
 
 
 def test_an_unparsable_reply_is_left_out_and_as_published_it_counts_as_a_score_of_0(tmp_path: Path):
     run = write_run(tmp_path / "w", wiki(tmp_path, 2), "big", {E2E: second_question_fails})
-    one = only(study([run], FAST), WIKI)
-    assert (one.rate.value, one.rate.n, one.rate.missing, one.total) == (1.0, 5, 5, 10)
-    assert (one.zeroed.value, one.zeroed.n) == (6 / 10, 10)  # 0 is right for the one Incorrect answer of five
+    found = study([run], FAST)
+    one, zeroed = only(found, WIKI), only(found, WIKI, by="zeroed")
+    assert (one.value, one.n, one.missing) == (1.0, 5, 5)
+    assert (zeroed.value, zeroed.n) == (6 / 10, 10)  # 0 is right for the one Incorrect answer of five
     conflict = write_run(tmp_path / "b", bank(tmp_path, 2), "big", {E2E: second_question_fails})
-    one = only(study([conflict], FAST), BANK)
+    found = study([conflict], FAST)
     # of an empty list the default source alone expects something; it holds for the conflicting claim
-    assert one.zeroed.value == pytest.approx(
+    assert only(found, BANK, by="zeroed").value == pytest.approx(
         statistics.fmean([1, 1, statistics.fmean((0, 0)), statistics.fmean((1 / 2, 0))])
     )
-    assert one.rate.n == 2
+    assert only(found, BANK).n == 2
 
 
 def test_a_row_that_another_call_could_score_is_never_a_zero(tmp_path: Path):
@@ -148,8 +148,8 @@ def test_a_row_that_another_call_could_score_is_never_a_zero(tmp_path: Path):
     failed = {"status": "model_error", "reason": "no reply"}
     rows = [row(example, E2E, "big", None, **failed), *(row(one, E2E, "big", 0.5) for one in others)]
     write_jsonl(folder / "rows.jsonl", rows)
-    one = only(study([folder], FAST), WIKI)
-    assert (one.zeroed.n, one.zeroed.missing, one.total) == (4, 1, 5)
+    one = only(study([folder], FAST), WIKI, by="zeroed")
+    assert (one.n, one.missing) == (4, 1)
 
 
 def test_the_best_model_is_decided_on_answers_that_all_scored_and_with_0_for_the_others(tmp_path: Path):
@@ -161,21 +161,17 @@ def test_the_best_model_is_decided_on_answers_that_all_scored_and_with_0_for_the
         tmp_path / "steady", examples, "steady", {E2E: lambda one: 0.3 if one.id == wrong else right(one)}
     )
     found = study([picky, steady], FAST)
-    rates = {one.model: one for one in found.of(WIKI)}
-    assert {name: (one.rate.value, one.rate.n) for name, one in rates.items()} == {
-        "picky": (1.0, 5),
-        "steady": (0.9, 10),
-    }
-    assert rates["picky"].reading == Reading(1.0, 0.5, 5)
-    assert rates["steady"].reading == Reading(1.0, 0.9, 5)
-    assert best_of(found.of(WIKI)) is None  # they are equal on the five common answers
+    made = {model: only(found, WIKI, model=model) for model in ("picky", "steady")}
+    assert {name: (one.value, one.n) for name, one in made.items()} == {"picky": (1.0, 5), "steady": (0.9, 10)}
+    assert found.readings[WIKI, E2E, "picky"] == Reading(1.0, 0.5, 5)
+    assert found.readings[WIKI, E2E, "steady"] == Reading(1.0, 0.9, 5)
+    assert found.best(found.rates) is None  # they are equal on the five common answers
     section = document(Found(FAST, ["w"], found)).sections[0]
     assert "E2E undecided among 2 models" in section.says
     assert "*" not in as_text(section.tables[0])
     last = write_run(tmp_path / "last", examples, "last", {E2E: lambda one: 0.3 if one.id == examples[0].id else 0.5})
     alone = study([steady, last], FAST)
-    assert (found_best := best_of(alone.of(WIKI))) is not None
-    assert found_best.model == "steady"  # .9 against .5 or .6 in both readings
+    assert alone.best(alone.rates) == (WIKI, E2E, "steady")  # .9 against .5 or .6 in both readings
     assert as_text(document(Found(FAST, ["w"], alone)).sections[0].tables[0]).count("*") == 1
 
 
@@ -187,8 +183,10 @@ def test_systems_are_marked_best_over_the_questions_that_all_have_a_score_of(tmp
     ]
     shy: Scores = lambda one: (None if one.meta["record"] == "1" else 0.8) if one.system == "shy" else 0.7  # noqa: E731
     folder = write_run(tmp_path / "w", examples, "big", {E2E: shy})
-    means = system_means([folder], FAST, None, [])
-    values = {one.system: (one.mean.value, one.reading.common, one.reading.worst) for one in means if one.reading}
+    means = SystemMeans([folder], FAST, None, [])
+    values = {
+        key[0]: (means.mean(key).value, means.readings[key].common, means.readings[key].worst) for key in means.keys
+    }
     assert values["shy"] == pytest.approx((0.8, 0.8, 0.4))
     assert values["bold"] == pytest.approx((0.7, 0.7, 0.7))
     assert "*" not in as_text(document(Found(FAST, ["w"], means=means)).sections[0].tables[0])
@@ -201,10 +199,10 @@ def test_as_published_counts_zeros_takes_answers_by_themselves_and_has_the_sprea
         for name, of in (("big", second_question_fails), ("small", half))
     ]
     ours, published = (study(runs, replace(FAST, as_published=is_published)) for is_published in (False, True))
-    assert only(published, WIKI, model="big").rate == only(ours, WIKI, model="big").zeroed  # 6 of 10
-    assert only(published, WIKI, model="big").rate.clusters in (None, 10)
-    assert [one.sd for one in published.spreads] == [pytest.approx(statistics.pstdev([0.6, 0.6]))]
-    assert [one.sd for one in ours.spreads] == [pytest.approx(statistics.stdev([1.0, 0.6]))]
+    assert only(published, WIKI) == only(ours, WIKI, by="zeroed")  # 6 of 10
+    assert only(published, WIKI).clusters in (None, 10)
+    assert spread(published).rows[0][4] == pytest.approx(statistics.pstdev([0.6, 0.6]))
+    assert spread(ours).rows[0][4] == pytest.approx(statistics.stdev([1.0, 0.6]))
     shown = document(Found(published.options, ["w"], published)).settings
     assert "n + 1e-9" in str(shown["as published"])
 
@@ -217,20 +215,19 @@ def test_methods_are_compared_within_a_model_and_adjusted_over_all_pairs_of_a_da
         write_run(tmp_path / judge, examples, judge, {NLI: noisy, QA: right, E2E: right}) for judge in ("big", "small")
     ]
     found = study(runs, Options(resamples=200, draws=2000))
-    assert [(one.model, one.first, one.second) for one in found.differences] == [
-        (model, *pair) for model in ("big", "small") for pair in ((NLI, QA), (NLI, E2E), (QA, E2E))
+    differences, by_answer = found.differences(), found.differences("answer")
+    assert [(one.within, one.first, one.second) for one in differences] == [
+        ((WIKI, model), *pair) for model in ("big", "small") for pair in ((NLI, QA), (NLI, E2E), (QA, E2E))
     ]
-    same = [one for one in found.differences if (one.first, one.second) == (QA, E2E)]
-    assert [(one.test.difference, one.test.p, one.adjusted) for one in same] == [(0.0, 1.0, 1.0)] * 2
-    worst = [one for one in found.differences if one.first == NLI]
-    for one in worst:
-        assert one.test.p is not None
-        assert one.test.clusters == 40
-        assert one.adjusted == pytest.approx(one.test.p * 6 / 4)  # the largest of four equal ones, of six
-        assert one.plain_adjusted is not None
-    spread = next(one for one in found.spreads if one.method == NLI)
-    rates = [only(found, WIKI, NLI, model).rate.value for model in ("big", "small")]
-    assert spread.sd == pytest.approx(statistics.stdev([one for one in rates if one is not None]))
+    same = [one for one in differences if (one.first, one.second) == (QA, E2E)]
+    assert [(one.result.value, one.result.p, one.adjusted) for one in same] == [(0.0, 1.0, 1.0)] * 2
+    for one in (one for one in differences if one.first == NLI):
+        assert one.result.clusters == 40
+        assert one.adjusted == pytest.approx(one.result.p * 6 / 4)  # the largest of four equal ones, of six
+    assert all(one.adjusted is not None and one.result.clusters is None for one in by_answer)
+    line = next(row for row in spread(found).rows if row[0] == "NLI")
+    rates = [only(found, WIKI, NLI, model).value for model in ("big", "small")]
+    assert line[4] == pytest.approx(statistics.stdev([one for one in rates if one is not None]))
 
 
 def test_the_mean_of_two_independent_data_sets_has_the_interval_of_independent_samples():
@@ -260,7 +257,7 @@ def test_a_checker_that_is_another_model_makes_another_variant(tmp_path: Path):
         write_jsonl(
             folder / "rows.jsonl", [row(one, NLI, "big", 0.5, signature={"models": models}) for one in examples]
         )
-    assert {one.model for one in study(runs, FAST).rates} == {"big", "big, checker small"}
+    assert {model for *_, model in study(runs, FAST).rates} == {"big", "big, checker small"}
 
 
 def test_means_of_systems_are_by_method_and_model(tmp_path: Path):
@@ -268,14 +265,14 @@ def test_means_of_systems_are_by_method_and_model(tmp_path: Path):
     for place, one in enumerate(examples):
         examples[place] = one.model_copy(update={"system": "short" if place % 2 else "long"})
     folder = write_run(tmp_path / "w", examples, "big", {QA: lambda one: 1.0 if one.system == "long" else 0.25})
-    means = {one.system: one for one in system_means([folder], FAST, None, [])}
-    assert (means["long"].mean.value, means["short"].mean.value) == (1.0, 0.25)
-    assert (means["long"].total, means["long"].method, means["long"].model) == (10, QA, "big")
+    means = SystemMeans([folder], FAST, None, [])
+    long, short = (means.mean((name, QA, "big")) for name in ("long", "short"))
+    assert (long.value, short.value, long.n) == (1.0, 0.25, 10)
 
 
 def test_missing_scores_are_counted_in_words_with_their_statuses(tmp_path: Path):
     folder = write_run(tmp_path / "w", wiki(tmp_path, 2), "big", {E2E: second_question_fails})
-    (section,) = document(Found(FAST, ["w"], means=system_means([folder], FAST, None, []))).sections
+    (section,) = document(Found(FAST, ["w"], means=SystemMeans([folder], FAST, None, []))).sections
     assert "5 of 10 scores are missing (unparsable) and left out" in section.says
     nothing = write_run(tmp_path / "n", wiki(tmp_path, 2), "big", {E2E: lambda one: None})
     first = document(Found(FAST, ["n"], study([nothing], FAST))).sections[0]
@@ -293,13 +290,13 @@ def test_the_metric_itself_gives_rows_that_both_data_sets_can_be_studied_with(tm
     for name, examples in (("w", wiki(tmp_path, 1)), ("b", bank(tmp_path, 1))):
         longmark.run(examples, metrics=E2E, judges=[judge], out=tmp_path / name)
     found = study([tmp_path / "w", tmp_path / "b"], FAST)
-    model = found.rates[0].model
-    assert only(found, WIKI, model=model).rate.value == 3 / 5
+    model = found.rates[0][2]
+    assert only(found, WIKI, model=model).value == 3 / 5
     # default claim: all three terms hold; conflicting claim: 0 < S < 1 alone, since the default source is covered
-    assert only(found, STRICT, model=model).rate.value == pytest.approx((1 + 1 / 3) / 2)
-    assert only(found, LAX, model=model).rate.value == 1 / 2
-    assert {(one.source, one.mean, one.without) for one in found.coverage} == {
-        *(("default", 1.0, 0), ("misinformation", 0.0, 0), ("temporal", None, 1), ("semantic", None, 1))
+    assert only(found, STRICT, model=model).value == pytest.approx((1 + 1 / 3) / 2)
+    assert only(found, LAX, model=model).value == 1 / 2
+    assert {(key[2], one.value, one.missing > 0) for key, one in found.coverage.items()} == {
+        *(("default", 1.0, False), ("misinformation", 0.0, False), ("temporal", None, True), ("semantic", None, True))
     }
 
 
@@ -447,17 +444,24 @@ def test_labels_are_unmasked_into_table_1_figure_8_and_the_agreement_rate():
         annotation.Annotation("e1/1", "bob", frozenset({"CLASS_ERR"})),  # match, error: does not
     ]
     found = annotation.annotated(given, key, 0.05, 0)
-    assert {one.method: (one.annotations, one.correct.value, one.agree.value) for one in found.methods} == {
-        QA: (4, 1 / 4, 1 / 4),
-        NLI: (2, 0.0, 1.0),
+    shares = {
+        key: tuple(found.share(key, what).value for what in (annotation.FULLY_CORRECT, annotation.AGREES))
+        for key in found.methods
     }
-    assert (found.all.agree.value, found.all.annotations, found.missing) == (0.5, 6, 1)
-    assert found.all.counts == {**dict.fromkeys(annotation.ERRORS, 0), "CLASS_ERR": 4, "DUP_ATOM": 1, "MISS_ATOM": 1}
+    assert shares == {(QA, "big"): (1 / 4, 1 / 4), (NLI, "big"): (0.0, 1.0)}
+    assert (found.share(("", ""), annotation.AGREES).value, len(found.of(("", ""))), found.missing) == (0.5, 6, 1)
+    assert found.counts(("", "")) == {
+        **dict.fromkeys(annotation.ERRORS, 0),
+        "CLASS_ERR": 4,
+        "DUP_ATOM": 1,
+        "MISS_ATOM": 1,
+    }
     percent = next(one for one in found.raters.coefficients if "ercent" in one.coefficient)
     assert percent.n == 3
     assert percent.value == pytest.approx(2 / 3)  # the two raters differ on e0/1
     tables = {t.name: t for s in document(Found(FAST, ["labels"], annotated=found)).sections for t in s.tables}
-    assert [row[:3] for row in tables["table1"].rows] == [("Q&A", "big", 4), ("NLI", "big", 2), ("all", None, 6)]
+    assert [row[:2] for row in tables["table1"].rows] == [("Q&A", "big"), ("NLI", "big"), ("all", None)]
+    assert [row[2].n for row in tables["table1"].rows] == [4, 2, 6]  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize(

@@ -21,11 +21,12 @@ import numpy as np
 from scipy.special import expit, stdtr
 from scipy.stats import rankdata
 
-from longmark.analysis.metaeval.results import ROUNDING, Clusters, Difference, subset
+from longmark.analysis.grid import ROUNDING
+from longmark.analysis.metaeval.results import Clusters, subset
 from longmark.stats.clusters import degrees_of_freedom
 from longmark.stats.means import few_clusters
 from longmark.stats.proportion import clustered_share
-from longmark.stats.results import Estimate
+from longmark.stats.results import Difference, Estimate
 from longmark.stats.samples import Floats, Ints, cluster_numbers, complete_rows
 from longmark.stats.student import t_quantile
 

@@ -7,11 +7,11 @@ its paired difference to each of them is above 0 and significant, by Holm over t
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from operator import itemgetter
 
 from longmark.analysis.metaeval import Options
-from longmark.analysis.metaeval.results import Difference, paired
+from longmark.analysis.metaeval.results import DifferenceOfChoices, paired
 from longmark.stats.means import mean_estimate
 from longmark.stats.multiplicity import adjust
 from longmark.stats.proportion import clustered_share, share
@@ -46,7 +46,7 @@ class ChoiceMetric:
     first: Estimate
     missing: int
     choices: tuple[str | None, ...]
-    beside: Difference | None = None
+    beside: DifferenceOfChoices | None = None
     adjusted: float | None = None
 
 
@@ -100,13 +100,14 @@ class ChoiceSample:
             choices=tuple(choices),
         )
 
-    def difference(self, first: Sequence[float | None], second: Sequence[float | None]) -> Difference:
+    def difference(self, first: Sequence[float | None], second: Sequence[float | None]) -> DifferenceOfChoices:
         """Of two accuracies, by the paired test of right and wrong."""
         rows = zip(first, second, self.questions, strict=True)
         both = [(a, b, question) for a, b, question in rows if a is not None and b is not None]
         x, y, questions = [a for a, *_ in both], [b for _, b, _ in both], [question for *_, question in both]
         made = paired(x, y, questions, 1.0, self.options.level, self.options.seed)
-        return replace(made, only_first=sum(a > b for a, b, _ in both), only_second=sum(b > a for a, b, _ in both))
+        wins = sum(a > b for a, b, _ in both), sum(b > a for a, b, _ in both)
+        return DifferenceOfChoices(**asdict(made), only_first=wins[0], only_second=wins[1])
 
     def beside(self, metrics: Sequence[ChoiceMetric], alpha: float) -> list[ChoiceMetric]:
         """The metrics, each beside the baseline that it is least above: it is above all of them if it is above this."""

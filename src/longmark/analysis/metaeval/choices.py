@@ -20,16 +20,15 @@ from typing import Any
 
 import numpy as np
 
+from longmark.analysis.grid import Compared, compared
 from longmark.analysis.metaeval import Options
 from longmark.analysis.metaeval.agreement import Agreement, RatedItems, Vote, agreement
 from longmark.analysis.metaeval.choice_sample import BASELINE, TIE, ChoiceMetric, ChoiceSample, Made
 from longmark.analysis.metaeval.graded import GradedResult, graded
 from longmark.analysis.metaeval.labels import Item, Join, majority
 from longmark.analysis.metaeval.results import (
-    Comparison,
     GroupResult,
     clusters_of,
-    compared,
     groups_of,
     oriented,
     unscored,
@@ -73,8 +72,8 @@ class ChoiceLabel:
     agreement: Agreement
     metrics: tuple[ChoiceMetric, ...]
     groups: tuple[GroupResult, ...]
-    differences: tuple[Comparison, ...]
-    same: tuple[Comparison, ...]
+    differences: tuple[Compared, ...]
+    same: tuple[Compared, ...]
     positions: tuple[Position, ...]
     places: int
     graded: tuple[GradedResult, ...] = ()
@@ -117,7 +116,7 @@ def choice_label(
         metrics=tuple(sample.beside(metrics, options.alpha)),
         groups=tuple(_groups(sample, pairs, human.by, chosen)),
         differences=compared(right, lambda one, other: sample.difference(right[one], right[other]), options.alpha),
-        same=tuple(Comparison(a, b, sample.same(chosen[a], chosen[b])) for a, b in combinations(chosen, 2)),
+        same=tuple(Compared(a, b, sample.same(chosen[a], chosen[b])) for a, b in combinations(chosen, 2)),
         positions=tuple(_positions(pairs, options.level)),
         places=options.round,
         graded=of_metrics,

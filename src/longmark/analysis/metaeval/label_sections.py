@@ -7,9 +7,10 @@ from operator import attrgetter
 from types import SimpleNamespace as Line
 from typing import Any
 
+from longmark.analysis.grid import Compared
 from longmark.analysis.metaeval.choices import ChoiceLabel
 from longmark.analysis.metaeval.ratings import RatedMetric, RatingLabel
-from longmark.analysis.metaeval.results import Comparison, GroupResult
+from longmark.analysis.metaeval.results import GroupResult
 from longmark.report import charts
 from longmark.report.charts import ForestRow, forest
 from longmark.report.document import Section
@@ -33,7 +34,7 @@ def intervals(level: float) -> Interval:
 
 
 def differences(
-    name: str, title: str, found: Sequence[Comparison], note: str, ci: Interval, columns: Sequence[Column] = ()
+    name: str, title: str, found: Sequence[Compared], note: str, ci: Interval, columns: Sequence[Column] = ()
 ) -> tuple[Table, Figure]:
     """Pairs of metrics. columns: of what is compared."""
     columns = (
@@ -460,7 +461,7 @@ def _same(part: ChoiceLabel, ci: Interval) -> Section:
     return Section("Agreement between metrics", says, (same_choices_table(part.same, ci),), (figure,))
 
 
-def same_choices_table(found: Sequence[Comparison], ci: Interval, more: Sequence[Column] = ()) -> Table:
+def same_choices_table(found: Sequence[Compared], ci: Interval, more: Sequence[Column] = ()) -> Table:
     """How often two metrics make the same choice."""
     columns = (
         *(Column("metric", "first", kind="metric"), Column("other", "second", kind="metric")),
@@ -469,7 +470,7 @@ def same_choices_table(found: Sequence[Comparison], ci: Interval, more: Sequence
     return Table("same_choice", "How often two metrics make the same choice", columns, found)
 
 
-def same_choices(found: Sequence[Comparison], label: str) -> Figure:
+def same_choices(found: Sequence[Compared], label: str) -> Figure:
     """The same as a heat map."""
     names = list(dict.fromkeys(name for one in found for name in (one.first, one.second)))
     value = {frozenset((one.first, one.second)): one.result.value for one in found}

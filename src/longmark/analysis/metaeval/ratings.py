@@ -18,16 +18,15 @@ from typing import Any
 
 import numpy as np
 
+from longmark.analysis.grid import Compared, compared
 from longmark.analysis.metaeval import Options
 from longmark.analysis.metaeval.agreement import Agreement, RatedItems, Vote, agreement
 from longmark.analysis.metaeval.binary import NO_PAIR, Auc, Calibration, auc, auc_difference, calibration
 from longmark.analysis.metaeval.labels import BINARY, Item, Join, Scale, majority, scale_of, text_of
 from longmark.analysis.metaeval.results import (
     Clusters,
-    Comparison,
     GroupResult,
     clusters_of,
-    compared,
     groups_of,
     on_scale,
     oriented,
@@ -124,8 +123,8 @@ class RatingLabel:
     agreement: Agreement
     metrics: tuple[RatedMetric, ...]
     groups: tuple[GroupResult, ...]
-    differences: tuple[Comparison, ...]
-    auc_differences: tuple[Comparison, ...]
+    differences: tuple[Compared, ...]
+    auc_differences: tuple[Compared, ...]
     powered: tuple[PoweredMean, ...]
     clustered: bool
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -17,12 +16,9 @@ from longmark.scores.answers import AnswerScores
 from longmark.scores.manifest import MetricFacts
 from longmark.stats.max_t import ALL_ZERO, inverted, max_t
 from longmark.stats.means import ALL_EQUAL, mean_estimate
-from longmark.stats.multiplicity import adjust
 from longmark.stats.permutation import rounding
-from longmark.stats.results import Estimate
+from longmark.stats.results import Difference, Estimate
 from longmark.stats.samples import Floats
-
-ROUNDING = 1e-12  # results this close are equal, and their metrics stay in the order given
 
 Clusters = Sequence[str] | None
 """The question of each answer; None if no question has two answers, and each answer counts by itself."""
@@ -73,10 +69,9 @@ def unscored(scores: AnswerScores, metric: str, items: Sequence[Sequence[int]]) 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Difference(Estimate):
-    """The difference of two metrics. p: two-sided; only_first, only_second: pairs on which only that one is right."""
+class DifferenceOfChoices(Difference):
+    """The difference of two accuracies. only_first, only_second: pairs on which only that one is right."""
 
-    p: float | None = None
     only_first: int = 0
     only_second: int = 0
 
@@ -107,30 +102,6 @@ def paired(
         remark=made.remark or remark,
         p=1.0 if why == ALL_ZERO else p,
     )
-
-
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """Two metrics on the items that both score. result: an Estimate, with p if it is of a difference (first - second);
-    adjusted: p by Holm over all pairs of metrics."""
-
-    first: str
-    second: str
-    result: Any
-    adjusted: float | None = None
-
-
-def compared(names: Iterable[str], test: Callable[[str, str], Any], alpha: float) -> tuple[Comparison, ...]:
-    """Every pair of metrics, the better one first. test: gives the difference of two."""
-    found = []
-    for first, second in combinations(names, 2):
-        result = test(first, second)
-        if result.value is not None and result.value < -ROUNDING:
-            first, second = second, first
-            result = test(first, second)
-        found.append((first, second, result))
-    adjusted = adjust([result.p for *_, result in found], alpha=alpha).adjusted
-    return tuple(Comparison(*each, p) for each, p in zip(found, adjusted, strict=True))
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, combinations
 
+from longmark.analysis.grid import Compared, compared
 from longmark.analysis.metaeval import Options as Levels
 from longmark.analysis.metaeval.agreement import Agreement, RatedItems, agreeing, agreement
 from longmark.analysis.metaeval.choice_sample import TIE, ChoiceMetric, ChoiceSample, Made
-from longmark.analysis.metaeval.results import Comparison, clusters_of, compared
+from longmark.analysis.metaeval.results import clusters_of
 from longmark.analysis.studies.calf.rows import Facts, Judge, Read
 from longmark.errors import UserError
 from longmark.records.labels import MOST_GROUPS
@@ -121,7 +122,7 @@ class Results:
         ]
 
     @cached_property
-    def differences(self) -> tuple[Comparison, ...]:
+    def differences(self) -> tuple[Compared, ...]:
         """Paired tests of every two judges, adjusted together by Holm."""
         right = self.right
         return compared(right, lambda a, b: self.sample.difference(right[a], right[b]), self.options.alpha)
@@ -132,7 +133,7 @@ class Results:
         whole = [one for one in self.metrics if one.direction and not one.missing and one.accuracy.value is not None]
         return max(whole, key=lambda one: one.accuracy.value or 0.0, default=None)
 
-    def against_baseline(self, name: str) -> Comparison | None:
+    def against_baseline(self, name: str) -> Compared | None:
         """The metric against the best baseline; its difference is above 0 where the metric is better."""
         best = self.best_baseline
         for one in self.differences if best else ():
@@ -175,8 +176,8 @@ class Results:
         a, b = ([self.chosen[name][row] for row in rows] for name in (one, other))
         return self.sample.of(rows).same(a, b)
 
-    def agreements(self, rows: Rows) -> list[Comparison]:
-        return [Comparison(a, b, self.same(a, b, rows)) for a, b in combinations(self.judges, 2)]
+    def agreements(self, rows: Rows) -> list[Compared]:
+        return [Compared(a, b, self.same(a, b, rows)) for a, b in combinations(self.judges, 2)]
 
     # Orders and votes -------------------------------------------------------------------------------------------------
 

@@ -16,7 +16,7 @@ from typing import Literal
 
 import numpy as np
 
-from longmark.analysis.metaeval.results import Difference, paired
+from longmark.analysis.metaeval.results import paired
 from longmark.analysis.studies.climaqa.rows import (
     BERT,
     BLEU,
@@ -34,7 +34,7 @@ from longmark.stats.bootstrap import BCA, Formula, bootstrap_of_sums
 from longmark.stats.means import mean_estimate
 from longmark.stats.multiplicity import adjust
 from longmark.stats.proportion import clustered_share
-from longmark.stats.results import Estimate, check_level
+from longmark.stats.results import Difference, Estimate, check_level
 from longmark.stats.samples import Floats, cluster_numbers
 
 Kind = Literal["settings", "models"]

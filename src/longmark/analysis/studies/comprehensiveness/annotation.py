@@ -39,6 +39,7 @@ from longmark.stats.results import Estimate
 ITEMS, KEY = "items.jsonl", "key.json"
 _LISTS = ("covered", "uncovered")
 NONE = "NONE"
+FULLY_CORRECT, AGREES = "fully correct", "agrees with the label"
 ERRORS = {
     "CLASS_ERR": "a valid statement is in the wrong list (covered or uncovered)",
     "DUP_ATOM": "two statements say the same",
@@ -94,28 +95,40 @@ class Annotation:
     errors: frozenset[str]
 
 
-@dataclass(frozen=True, slots=True)
-class MethodErrors:
-    """A method and model over its annotations; method "": all of them. correct: share without an error; counts: error
-    type -> annotations with it; agree: share of annotations where the match of the score equals "no error"; both
-    shares have Wilson's interval, with the items of a question as a cluster."""
-
-    method: str
-    model: str
-    annotations: int
-    correct: Estimate
-    counts: Mapping[str, int]
-    agree: Estimate
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Annotated:
-    """methods: table 1 and figure 8; all: over them; missing: items without a label; raters: among themselves."""
+    """The labels, unmasked. Errors are counted in the final label of an item, where there is one; agreement is among
+    raters. given: those that count; missing: items without a label; raters: among themselves."""
 
-    methods: tuple[MethodErrors, ...]
-    all: MethodErrors
+    given: Sequence[Annotation]
+    key: Mapping[str, Unmasked]
+    level: float
     missing: int
     raters: Agreement
+
+    @property
+    def methods(self) -> list[Key]:
+        return list(dict.fromkeys(map(self._method, self.given)))
+
+    def of(self, method: Key) -> list[Annotation]:
+        """The annotations of a method and model; all for ("", "")."""
+        return [one for one in self.given if method in (("", ""), self._method(one))]
+
+    def _method(self, one: Annotation) -> Key:
+        return self.key[one.item].metric, self.key[one.item].model
+
+    def share(self, method: Key, what: str) -> Estimate:
+        """The share without an error, or (AGREES) in which the match of the score equals "no error". Wilson's interval,
+        with the items of a question as a cluster."""
+        its = self.of(method)
+        right = [
+            not one.errors if what == FULLY_CORRECT else self.key[one.item].match == (not one.errors) for one in its
+        ]
+        return clustered_share(right, [self.key[one.item].question_id for one in its], self.level)
+
+    def counts(self, method: Key) -> dict[str, int]:
+        """Error type -> annotations with it."""
+        return {error: sum(error in one.errors for one in self.of(method)) for error in ERRORS}
 
 
 # Export ---------------------------------------------------------------------------------------------------------------
@@ -125,10 +138,12 @@ def best_variants(results: Results) -> list[Key]:
     """Of each method the model with the highest rate on both data sets, or on WikiContradict, over the answers that all
     scored (over each one's own where there are none)."""
     best: dict[str, tuple[float, str]] = {}
-    for one in results.of(BOTH) or results.of(WIKI):
-        rate = one.rate.value if one.reading is None or one.reading.common is None else one.reading.common
-        if rate is not None and rate > best.get(one.method, (-1.0, ""))[0]:
-            best[one.method] = (rate, one.model)
+    kind = BOTH if results.of(BOTH) else WIKI
+    for method, model in results.of(kind):
+        common = results.readings[kind, method, model].common
+        rate = results.rate((kind, method, model)).value if common is None else common
+        if rate is not None and rate > best.get(method, (-1.0, ""))[0]:
+            best[method] = (rate, model)
     return [(method, model) for method, (_, model) in best.items()]
 
 
@@ -277,37 +292,13 @@ def _annotation(record: Any, key: Mapping[str, Unmasked]) -> Annotation:
 
 
 def annotated(given: Sequence[Annotation], key: Mapping[str, Unmasked], alpha: float, seed: int) -> Annotated:
-    """The labels, unmasked. Errors are counted in the final label of an item, where there is one; agreement is among
-    raters."""
+    """The labels, unmasked."""
     final = {one.item for one in given if one.rater == FINAL}
     raters = [one for one in given if one.rater != FINAL]
     given = [one for one in given if one.rater == FINAL or one.item not in final]
-    by: dict[Key, list[Annotation]] = {}
-    for one in given:
-        by.setdefault((key[one.item].metric, key[one.item].model), []).append(one)
     votes: dict[str, list[Vote]] = {}
     for one in raters:
         votes.setdefault(one.item, []).append(Vote(one.rater, "with errors" if one.errors else "correct", None))
     rated = RatedItems(list(votes.values()), [key[item].question_id for item in votes])
-    return Annotated(
-        methods=tuple(_errors(*names, of, key, alpha) for names, of in by.items()),
-        all=_errors("", "", given, key, alpha),
-        missing=len(key) - len({one.item for one in given}),
-        raters=agreement(rated, {}, {}, MetaevalOptions(alpha=alpha, seed=seed)),
-    )
-
-
-def _errors(
-    method: str, model: str, of: Sequence[Annotation], key: Mapping[str, Unmasked], alpha: float
-) -> MethodErrors:
-    questions = [key[one.item].question_id for one in of]
-    correct = [float(not one.errors) for one in of]
-    agree = [float(key[one.item].match == (not one.errors)) for one in of]
-    return MethodErrors(
-        method=method,
-        model=model,
-        annotations=len(of),
-        correct=clustered_share(correct, questions, 1 - alpha),
-        counts={error: sum(error in one.errors for one in of) for error in ERRORS},
-        agree=clustered_share(agree, questions, 1 - alpha),
-    )
+    among = agreement(rated, {}, {}, MetaevalOptions(alpha=alpha, seed=seed))
+    return Annotated(given, key, 1 - alpha, len(key) - len({one.item for one in given}), among)

@@ -1,4 +1,4 @@
-"""The results of a comprehensiveness study: label match rates by method and model, their differences and their spread.
+"""The results of a comprehensiveness study: label match rates by method and model, and their differences.
 
 A method is a metric (`comprehensiveness.qa`), a model its judge. Rates are means of the values of `matches`. Intervals
 are by BCa with 10,000 resamples and seed 42, which gives the published ones (appendix B.1.2); they resample clusters,
@@ -12,14 +12,17 @@ of 0; the rate with these zeros stands beside ours.
 from __future__ import annotations
 
 import math
-import statistics
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache, cached_property
 from itertools import combinations
 from pathlib import Path
+from statistics import fmean
+from typing import Literal
 
 import numpy as np
 
+from longmark.analysis.grid import Compared, adjusted
 from longmark.analysis.studies.comprehensiveness.rows import (
     BANK,
     BOTH,
@@ -40,15 +43,20 @@ from longmark.analysis.studies.comprehensiveness.rows import (
 from longmark.datasets.published import CONFLICTBANK, DATASET, WIKICONTRADICT
 from longmark.errors import UserError
 from longmark.scores.clusters import refuse_unknown
+from longmark.scores.files import name_of
 from longmark.scores.readings import Reading, best, readings
 from longmark.stats.bootstrap import BCA, bootstrap_of_sums
-from longmark.stats.multiplicity import BENJAMINI_HOCHBERG, adjust
+from longmark.stats.multiplicity import BENJAMINI_HOCHBERG
 from longmark.stats.permutation import paired_permutation
-from longmark.stats.results import Estimate, PermutationTest
+from longmark.stats.results import Difference, Estimate
 from longmark.stats.samples import Floats, cluster_numbers
 
 Key = tuple[str, str]
 """Method and model."""
+Rate = tuple[str, str, str]
+"""What is estimated: kind of rate, method, model."""
+By = Literal["cluster", "answer", "zeroed"]
+"""How a rate is made: clusters resampled; answers resampled, as published; the same with the authors' zeros."""
 
 
 @dataclass(slots=True)
@@ -67,91 +75,106 @@ class Values:
         return {name: None if math.isnan(value) else value for name, value in zip(self.ids, self.values, strict=True)}
 
     def where(self, label: str) -> Values:
-        """Those of one label."""
-        kept = [i for i, one in enumerate(self.labels) if one == label]
+        """Those of one label; all for ""."""
+        kept = [i for i, one in enumerate(self.labels) if label in ("", one)]
         lists = (self.ids, self.clusters, self.labels, self.values, self.zeroed)
         return Values(*([one[i] for i in kept] for one in lists))  # type: ignore[arg-type]
 
 
-@dataclass(frozen=True, slots=True)
-class Rate:
-    """A label match rate, in [0, 1]. rate: over the answers with a score, clusters resampled; plain: the same, answers
-    resampled; zeroed: over all answers with the authors' zeros, answers resampled; total: answers; reading: over the
-    answers that every method and model of the kind scored, and with 0 for unscored answers."""
-
-    kind: str
-    method: str
-    model: str
-    rate: Estimate
-    plain: Estimate
-    zeroed: Estimate
-    total: int
-    reading: Reading | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """Two methods with the same model: a paired permutation test of the mean difference first - second. test: signs
-    flip by cluster; plain: by answer, as published. adjusted: after Benjamini and Hochberg within the data set."""
-
-    kind: str
-    model: str
-    first: str
-    second: str
-    test: PermutationTest
-    plain: PermutationTest
-    adjusted: float | None = None
-    plain_adjusted: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Spread:
-    """A method over models: mean, standard deviation (None below two models), least and greatest rate."""
-
-    kind: str
-    method: str
-    models: int
-    mean: float
-    sd: float | None
-    least: float
-    greatest: float
-
-
-@dataclass(frozen=True, slots=True)
-class SourceCoverage:
-    """The mean S_X of a ConflictBank source over the answers that match it, or over those that do not."""
-
-    method: str
-    model: str
-    source: str
-    matching: bool
-    mean: float | None
-    n: int
-    without: int
-
-
-@dataclass(frozen=True, slots=True)
 class Results:
-    """values: kind -> method and model -> what the answers got; answers: dataset -> how many there are."""
+    """The label match rates, in [0, 1], of what was read. answers: data set -> how many there are."""
 
-    options: Options
-    values: dict[str, dict[Key, Values]]
-    rates: tuple[Rate, ...]
-    differences: tuple[Difference, ...]
-    spreads: tuple[Spread, ...]
-    coverage: tuple[SourceCoverage, ...]
-    answers: dict[str, int]
-    notices: tuple[str, ...]
+    def __init__(self, scored: Sequence[Scored], options: Options, notices: Iterable[str]) -> None:
+        self.options, self.notices = options, tuple(notices)
+        self._values = _values(scored, options)
+        self._coverage = _coverage(scored)
+        self.answers = {
+            name: len({one.example.id for one in scored if one.example.meta[DATASET] == name})
+            for name in (WIKICONTRADICT, CONFLICTBANK)
+        }
+        self.rate = cache(self._rate)
 
-    def of(self, kind: str) -> list[Rate]:
-        return [one for one in self.rates if one.kind == kind]
+    @cached_property
+    def rates(self) -> list[Rate]:
+        """Every kind of rate with its methods and models; a rate over both data sets where both have answers."""
+        return [(kind, *key) for kind in KINDS for key in self._of(kind)]
+
+    def of(self, kind: str) -> list[Key]:
+        return [(method, model) for name, method, model in self.rates if name == kind]
+
+    def labels(self, rate: Rate) -> list[str]:
+        """What was expected of the answers."""
+        return list(dict.fromkeys(name for one in self._parts(rate) for name in one.labels))
+
+    def _of(self, kind: str) -> list[Key]:
+        of = [self._values.get(part, {}) for part in _parts(kind)]
+        return [key for key in of[0] if all(key in one for one in of)]
+
+    def _parts(self, rate: Rate, label: str = "") -> list[Values]:
+        return [self._values[part][rate[1:]].where(label) for part in _parts(rate[0])]
+
+    def _rate(self, rate: Rate, by: By = "cluster", label: str = "") -> Estimate:
+        """The rate over the answers with a score; of those with a label, "" for all."""
+        parts = self._parts(rate, label)
+        if by == "zeroed":
+            return mean_bca([(one.zeroed, None) for one in parts], self.options)
+        clustered = by == "cluster" and any(len(set(one.clusters)) < len(one.clusters) for one in parts)
+        return mean_bca([(one.values, one.clusters if clustered else None) for one in parts], self.options)
+
+    @cached_property
+    def readings(self) -> dict[Rate, Reading]:
+        """Over the answers that every method and model of the kind scored, and with 0 for unscored answers."""
+        found: dict[Rate, Reading] = {}
+        for kind in KINDS:
+            keys = self._of(kind)
+            parts = [{key: self._values[part][key].known() for key in keys} for part in _parts(kind) if keys]
+            found |= {(kind, *key): reading for key, reading in readings(parts).items()}
+        return found
+
+    def best(self, rates: Iterable[Rate]) -> Rate | None:
+        """The rate that is best on the answers that all scored and with 0 for unscored ones; None: undecided."""
+        return best({one: self.readings[one] for one in rates})
+
+    def differences(self, by: By = "cluster") -> list[Compared]:
+        """Each pair of methods with the same model: a paired permutation test of the mean difference, in which the
+        signs of a cluster, or of an answer, flip together. Adjusted after Benjamini and Hochberg within a data set."""
+        found: list[Compared] = []
+        for kind in TESTED:
+            keys, of = self.of(kind), self._values.get(kind, {})
+            pairs = [
+                Compared(first, second, self._difference(of[first, model], of[second, model], by), within=(kind, model))
+                for model in dict.fromkeys(model for _, model in keys)
+                for first, second in combinations([method for method, its in keys if its == model], 2)
+            ]
+            found += adjusted(pairs, self.options.alpha, BENJAMINI_HOCHBERG)
+        return found
+
+    def _difference(self, first: Values, second: Values, by: By) -> Difference:
+        known = dict(zip(second.ids, second.values, strict=True))
+        how = {"permutations": self.options.draws, "seed": self.options.seed}
+        clusters = first.clusters if by == "cluster" else None
+        paired = [known.get(name, math.nan) for name in first.ids]
+        test = paired_permutation(first.values, paired, clusters=clusters, **how)  # type: ignore[arg-type]
+        about = {"missing": test.missing, "clusters": test.clusters, "reason": test.reason}
+        return Difference(test.difference, None, None, test.n, p=test.p, **about)  # type: ignore[arg-type]
+
+    def share_of(self, label: str) -> float | None:
+        """The share of WikiContradict's answers with the label; for Partially correct it is the rate of a score of 0.5
+        for every answer. None without such answers."""
+        for values in self._values.get(WIKI, {}).values():
+            return values.labels.count(label) / len(values.labels)
+        return None
+
+    @cached_property
+    def coverage(self) -> dict[tuple[str, str, str, bool], Estimate]:
+        """Method, model, source of ConflictBank, whether answers match it -> the mean S_X over scored answers; missing:
+        those in which the source has no statements."""
+        return {key: mean_bca([(shares, None)], self.options) for key, shares in self._coverage.items()}
 
 
-def best_of(rates: Iterable[Rate]) -> Rate | None:
-    """The rate that is best on the answers that all scored and with 0 for unscored ones; None: undecided."""
-    by = {(one.method, one.model): one for one in rates}
-    key = best({key: one.reading for key, one in by.items() if one.reading is not None})
-    return None if key is None else by[key]
+def _parts(kind: str) -> tuple[str, ...]:
+    """The data sets of a kind of rate."""
+    return (WIKI, BANK) if kind == BOTH else (kind,)
 
 
 def study(runs: Sequence[Path], options: Options, examples: Path | None = None) -> Results:
@@ -169,22 +192,7 @@ def study(runs: Sequence[Path], options: Options, examples: Path | None = None) 
     for one in labelled:
         check_label(one.example)
     refuse_unknown(options.cluster, (one.example for one in labelled))
-    notices += _mixed(labelled)
-    values = _values(labelled, options)
-    rates = tuple(_rates(values, options))
-    return Results(
-        options=options,
-        values=values,
-        rates=rates,
-        differences=tuple(one for kind in TESTED for one in _differences(kind, values.get(kind, {}), options)),
-        spreads=tuple(_spreads(rates, options)),
-        coverage=tuple(_coverage(labelled)),
-        answers={
-            name: len({one.example.id for one in labelled if one.example.meta[DATASET] == name})
-            for name in (WIKICONTRADICT, CONFLICTBANK)
-        },
-        notices=tuple(notices),
-    )
+    return Results(labelled, options, [*notices, *_mixed(labelled)])
 
 
 def _mixed(scored: Iterable[Scored]) -> Iterator[str]:
@@ -213,7 +221,14 @@ def _values(scored: Iterable[Scored], options: Options) -> dict[str, dict[Key, V
     return found
 
 
-# Rates ----------------------------------------------------------------------------------------------------------------
+def _coverage(scored: Iterable[Scored]) -> dict[tuple[str, str, str, bool], list[float]]:
+    found: dict[tuple[str, str, str, bool], list[float]] = {}
+    for one in scored:
+        if one.example.meta[DATASET] == CONFLICTBANK and one.row.score is not None:
+            for source, share in covered_by_source(one, one.row.evidence).items():
+                key = (one.row.metric, one.model, source, source in one.example.meta["matches"])
+                found.setdefault(key, []).append(math.nan if share is None else share)
+    return found
 
 
 def mean_bca(strata: Sequence[tuple[Sequence[float], Sequence[str] | None]], options: Options) -> Estimate:
@@ -236,7 +251,7 @@ def mean_bca(strata: Sequence[tuple[Sequence[float], Sequence[str] | None]], opt
     level, missing = 1 - options.alpha, sum(len(values) for values, _ in strata) - len(table)
     empty = Estimate(None, None, None, len(table), level, BCA, None, missing, resamples=options.resamples)
     if not all(len(block) for block in features):
-        return Estimate(None, None, None, len(table), level, reason="no answer has a score", missing=missing)
+        return replace(empty, method="", reason="no answer has a score", resamples=0)
     numbers, count = cluster_numbers(names, np.ones(len(names), dtype=np.bool_))
 
     def mean_of_means(sums: Floats) -> Floats:
@@ -246,72 +261,53 @@ def mean_bca(strata: Sequence[tuple[Sequence[float], Sequence[str] | None]], opt
     return bootstrap_of_sums(table, mean_of_means, empty, options.seed, by)
 
 
-def _rates(values: dict[str, dict[Key, Values]], options: Options) -> Iterator[Rate]:
-    for kind in KINDS:
-        parts = (WIKI, BANK) if kind == BOTH else (kind,)
-        of = [values.get(part, {}) for part in parts]
-        keys = [key for key in of[0] if all(key in one for one in of)]
-        known = readings([{key: one[key].known() for key in keys} for one in of])
-        for key in keys:
-            yield replace(_rate(kind, key, [one[key] for one in of], options), reading=known[key])
+# Answers of systems ---------------------------------------------------------------------------------------------------
 
 
-def _rate(kind: str, key: Key, parts: Sequence[Values], options: Options) -> Rate:
-    plain = mean_bca([(one.values, None) for one in parts], options)
-    several = any(len(set(one.clusters)) < len(one.clusters) for one in parts)
-    same = all(np.array_equal(one.values, one.zeroed, equal_nan=True) for one in parts)
-    return Rate(
-        kind,
-        *key,
-        rate=mean_bca([(one.values, one.clusters) for one in parts], options) if several else plain,
-        plain=plain,
-        zeroed=plain if same else mean_bca([(one.zeroed, None) for one in parts], options),
-        total=sum(len(one.ids) for one in parts),
-    )
+class SystemMeans:
+    """How comprehensive the answers of several systems are (section 4.2, figure 6): means in [0, 1] by system, method
+    and model, in the order of the rows, with BCa intervals that resample clusters."""
+
+    def __init__(self, runs: Sequence[Path], options: Options, examples: Path | None, notices: list[str]) -> None:
+        unnamed = name_of(runs[0]) if len(runs) == 1 else "(no system)"
+        self._options = options
+        self._rows: dict[Rate, list[Scored]] = {}
+        for one in read(runs, options, examples, notices) if runs else ():
+            system = one.row.system or one.example.system or unnamed
+            self._rows.setdefault((system, one.row.metric, one.model), []).append(one)
+        self.keys = list(self._rows)
+        self.mean = cache(self._mean)
+
+    def _mean(self, key: Rate) -> Estimate:
+        rows = self._rows[key]
+        scores = [math.nan if one.row.score is None else one.row.score for one in rows]
+        by_answer = self._options.as_published
+        of = None if by_answer else [cluster_of(one.example, self._options.cluster) for one in rows]
+        return mean_bca([(scores, of)], self._options)
+
+    def why_unscored(self, key: Rate) -> str | None:
+        """The statuses of unscored answers; None without one."""
+        return ", ".join(dict.fromkeys(one.row.status for one in self._rows[key] if one.row.score is None)) or None
+
+    @cached_property
+    def readings(self) -> dict[Rate, Reading]:
+        """Over the questions that all systems have a score of, and with 0 for unscored answers."""
+        known: dict[Rate, Reading] = {}
+        for judged in dict.fromkeys(key[1:] for key in self.keys):
+            known |= readings([{key: _by_question(its) for key, its in self._rows.items() if key[1:] == judged}])
+        return known
+
+    def best(self, method: str, model: str) -> str | None:
+        """The system that is best in both readings; None: undecided."""
+        return best({key[0]: self.readings[key] for key in self.keys if key[1:] == (method, model)})
 
 
-def rate_by_label(kind: str, of: dict[Key, Values], options: Options) -> Iterator[tuple[str, Rate]]:
-    """The rate over the answers of each label."""
-    for key, values in of.items():
-        for label in dict.fromkeys(values.labels):
-            yield label, _rate(kind, key, [values.where(label)], options)
-
-
-def _differences(kind: str, of: dict[Key, Values], options: Options) -> list[Difference]:
-    """Each pair of methods with the same model; p-values are adjusted over all of them."""
-    found = []
-    for model in dict.fromkeys(model for _, model in of):
-        for a, b in combinations([method for method, its in of if its == model], 2):
-            first, second = of[a, model], dict(zip(of[b, model].ids, of[b, model].values, strict=True))
-            paired = [second.get(name, math.nan) for name in first.ids]
-            how = {"permutations": options.draws, "seed": options.seed}
-            test, plain = (
-                paired_permutation(first.values, paired, clusters=clusters, **how)  # type: ignore[arg-type]
-                for clusters in (first.clusters, None)
-            )
-            found.append(Difference(kind, model, a, b, test, plain))
-    both = [[one.test.p for one in found], [one.plain.p for one in found]]
-    adjusted = [adjust(ps, BENJAMINI_HOCHBERG, options.alpha).adjusted for ps in both]
-    return [replace(one, adjusted=p, plain_adjusted=plain) for one, p, plain in zip(found, *adjusted, strict=True)]
-
-
-def _spreads(rates: Iterable[Rate], options: Options) -> Iterator[Spread]:
-    found: dict[tuple[str, str], list[float]] = {}
-    for one in rates:
-        if one.rate.value is not None:
-            found.setdefault((one.kind, one.method), []).append(one.rate.value)
-    for key, of in found.items():
-        sd = (statistics.pstdev if options.as_published else statistics.stdev)(of) if len(of) > 1 else None
-        yield Spread(*key, len(of), statistics.fmean(of), sd, min(of), max(of))
-
-
-def _coverage(scored: Iterable[Scored]) -> Iterator[SourceCoverage]:
-    found: dict[tuple[str, str, str, bool], list[float | None]] = {}
-    for one in scored:
-        if one.example.meta[DATASET] == CONFLICTBANK and one.row.score is not None:
-            for source, share in covered_by_source(one, one.row.evidence).items():
-                key = (one.row.metric, one.model, source, source in one.example.meta["matches"])
-                found.setdefault(key, []).append(share)
-    for key, shares in found.items():
-        known = [share for share in shares if share is not None]
-        yield SourceCoverage(*key, statistics.fmean(known) if known else None, len(known), len(shares) - len(known))
+def _by_question(rows: Sequence[Scored]) -> dict[str, float | None]:
+    """Question -> the mean of the system's scores, with 0 for the unscored of several; None where none is scored."""
+    found: dict[str, list[float | None]] = {}
+    for one in rows:
+        found.setdefault(one.example.question_id, []).append(one.row.score)
+    return {
+        name: None if all(score is None for score in of) else fmean(score or 0.0 for score in of)
+        for name, of in found.items()
+    }

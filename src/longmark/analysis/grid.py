@@ -1,0 +1,208 @@
+"""Grids: estimates by rows and columns, the form of every result of a study.
+
+A cell is an estimate (value, interval, method, n, missing, reason), made by a function of its row and its column when
+it is first read. A grid gives its table in every form (`report/tables.py`), its forest plots and its heat map: a study
+says only what is estimated. Two things compared are a row, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations, count
+from operator import attrgetter
+from typing import Any, Generic, TypeVar
+
+from longmark.report.charts import ForestRow, forest, heat_map
+from longmark.report.figures import Figure
+from longmark.report.format import metric_titles, p_value
+from longmark.report.tables import Best, Cell, Column, Table
+from longmark.stats.multiplicity import HOLM, adjust
+from longmark.stats.results import Estimate
+
+ROUNDING = 1e-12
+"""Differences this close to 0 leave two things in the order given."""
+
+Row = TypeVar("Row", bound=Hashable)
+Cells = Callable[[Any, str], Estimate | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Grid(Generic[Row]):
+    """Estimates by rows and columns.
+
+    name, title, note, unit   of its table (`Table`): unit is what the first estimate of a row counts
+    heads    the columns that name a row, each with its getter on the row; for rows that are tuples of texts their names
+             are enough, for rows that are texts the one name
+    rows     what the rows are about, hashable; columns: what is estimated: name, decimals, key
+    cell     the estimate of a row (first argument) in a column (its name), None where there is none; asked once
+    best     the rows that are in bold in a column
+    beside   further columns of a row, behind the estimates
+    label    of a row in figures; by default its texts, with metrics in words
+    """
+
+    name: str
+    title: str
+    heads: Sequence[Column | str]
+    rows: Sequence[Row]
+    columns: Sequence[Column]
+    cell: Cells
+    note: str = ""
+    unit: str = "n"
+    best: Mapping[str, Collection[Row]] = field(default_factory=dict)
+    beside: Sequence[Column] = ()
+    label: Callable[[Row], str] | None = None
+    _made: dict[tuple[Row, str], Estimate | None] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def __getitem__(self, place: tuple[Row, str]) -> Estimate | None:
+        """The estimate of a row in a column."""
+        if place not in self._made:
+            self._made[place] = self.cell(*place)
+        return self._made[place]
+
+    def table(self) -> Table:
+        """A row for each row. Figures of files are unrounded, each estimate with its interval, n, missing and so on."""
+
+        def shown(row: Row, column: Column) -> Cell:
+            made = self[row, column.name]
+            return Best(made) if made is not None and row in self.best.get(column.name, ()) else made
+
+        def cells(column: Column) -> Column:
+            return replace(column, get=lambda row: shown(row, column), kind="estimate")
+
+        named = [replace(head, get=get) for head, get in map(_getter, self.heads, count())]
+        columns = (*named, *map(cells, self.columns), *self.beside)
+        return Table(
+            self.name, self.title, tuple(map(_of_item, columns)), [[row] for row in self.rows], self.note, self.unit
+        )
+
+    def forest(
+        self, label: str, column: str = "", reference: float | None = None, *, note: Callable[[Row], str] | None = None
+    ) -> Figure:
+        """The estimates of a column (by default the first) with their intervals, a lane for each row that has one.
+        reference: a line across; note: of a lane, by default n."""
+        name = column or self.columns[0].name
+        lanes = [(row, made) for row in self.rows if (made := self[row, name]) is not None]
+        titles = self._labels([row for row, _ in lanes])
+        return forest(
+            [
+                ForestRow(title, made.value, made.low, made.high, note(row) if note else _counted(made))
+                for title, (row, made) in zip(titles, lanes, strict=True)
+            ],
+            label,
+            reference,
+        )
+
+    def heat_map(self, label: str, low: float, high: float, places: int = 2) -> Figure:
+        """The values of all cells, in shades between low and high."""
+        values = [
+            [made.value if (made := self[row, column.name]) else None for column in self.columns] for row in self.rows
+        ]
+        return heat_map(self._labels(self.rows), [one.name for one in self.columns], values, label, low, high, places)
+
+    def _labels(self, rows: Sequence[Row]) -> list[str]:
+        if self.label is not None:
+            return [self.label(row) for row in rows]
+        texts = []
+        for head, get in map(_getter, self.heads, count()):
+            its = [str(get(row) or "") for row in rows]
+            titles = metric_titles(its) if head.kind == "metric" else {}
+            texts.append([titles.get(text, text) for text in its])
+        return [", ".join(filter(None, line)) for line in zip(*texts, strict=True)]
+
+
+# Two things compared --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """Two things, compared within others (a model, a score; none: over all). result: an Estimate with `p`, of first -
+    second; adjusted: its p over all that were compared together."""
+
+    first: str
+    second: str
+    result: Any
+    adjusted: float | None = None
+    within: tuple[str, ...] = ()
+
+
+def compared(names: Iterable[str], test: Callable[[str, str], Any], alpha: float) -> tuple[Compared, ...]:
+    """Every pair of names, the greater one first, adjusted together by Holm. test: gives the difference of two."""
+    found = []
+    for first, second in combinations(names, 2):
+        result = test(first, second)
+        if result.value is not None and result.value < -ROUNDING:
+            first, second = second, first
+            result = test(first, second)
+        found.append(Compared(first, second, result))
+    return adjusted(found, alpha)
+
+
+def adjusted(found: Sequence[Compared], alpha: float, method: str = HOLM) -> tuple[Compared, ...]:
+    """The same pairs, with p adjusted over all of them."""
+    ps = adjust([one.result.p for one in found], method, alpha).adjusted
+    return tuple(replace(one, adjusted=p) for one, p in zip(found, ps, strict=True))
+
+
+def pairs_grid(
+    name: str,
+    title: str,
+    found: Sequence[Compared],
+    note: str,
+    heads: Sequence[Column],
+    *,
+    unit: str = "n",
+    p: str = "p (Holm)",
+    alpha: float = 0.05,
+    beside: Sequence[Column] = (),
+) -> Grid[Compared]:
+    """Differences with p, adjusted p and whether this is at most alpha. heads: of `first`, `second`, and of `within`
+    where there is one; p: the head of the adjusted p; beside: further columns of a `Compared`."""
+    return Grid(
+        name,
+        title,
+        heads,
+        found,
+        (Column("difference", places=3),),
+        lambda one, _column: one.result,
+        note,
+        unit,
+        beside=(
+            Column("p", "result.p", kind="p"),
+            Column(p, "adjusted", kind="p", key="p_adjusted"),
+            Column("significant", lambda one: None if one.adjusted is None else one.adjusted <= alpha),
+            *beside,
+        ),
+    )
+
+
+def p_note(one: Compared) -> str:
+    """The note of a pair's lane: its adjusted p, or why it was not tested."""
+    return one.result.reason or "" if one.adjusted is None else p_value(one.adjusted)
+
+
+def _of_item(column: Column) -> Column:
+    """The column for an item of the table, which is a row in a list (a tuple would be the cells of a row)."""
+    get = column.get
+    of = get if callable(get) else attrgetter(str(get or column.field))
+    return replace(column, get=lambda item: of(item[0]))
+
+
+def _getter(column: Column | str, place: int) -> tuple[Column, Callable[[Any], Any]]:
+    """A head with the function that gives its text of a row: its own, or the row's text at its place, or attribute."""
+    head = Column(column) if isinstance(column, str) else column
+    if callable(head.get):
+        return head, head.get
+
+    def get(row: Any) -> Any:
+        if isinstance(row, str):
+            return row
+        return row[place] if type(row) is tuple else attrgetter(str(head.get or head.field))(row)
+
+    return head, get
+
+
+def _counted(made: Estimate) -> str:
+    """`n = 38 of 40`; why there is no interval."""
+    of = f" of {made.n + made.missing:,}" if made.missing else ""
+    return made.reason if made.reason and made.value is None else f"n = {made.n:,}{of}"
