@@ -36,8 +36,8 @@ from longmark.annotate.progress import (
 from longmark.annotate.store import Assignment, Page, Store, Visit
 from longmark.annotate.study import TEMPLATES, Adjudication, Study, load, template
 from longmark.records import Pair
-from longmark.records.labels import read_labels as read_human
 from longmark.records.read import Reading
+from longmark.scores.labels import Labels
 from longmark.validator.labels import read_labels as read_verdicts
 
 DOCS = Path(__file__).parents[2] / "docs" / "annotate-study.md"
@@ -101,7 +101,7 @@ def test_comprehensiveness_study_reads_its_labels(tmp_path: Path):
         item.id: annotation.Unmasked(example_id=item.id, question_id=item.id, metric="m", model="x", match=True)
         for item in items
     }
-    given = annotation.read_annotations(tmp_path / "comprehensiveness.jsonl", key)
+    given = annotation.read_annotations(tmp_path / "comprehensiveness.jsonl", key, [])
     stored = {(one.item_id, one.values["errors"] == ["NONE"]) for one in store.answers()}
     assert {(one.item, not one.errors) for one in given} == stored
     table = annotation.annotated(given, key, 0.05, 42)
@@ -118,8 +118,8 @@ def test_choices_are_in_the_order_in_which_they_were_shown(tmp_path: Path):
     assert [row["a" if row["choice"] == "a" else "b"] for row in rows] == ["beta-70b"] * 8
     # Sides are balanced: each item once in either order
     assert Counter((row["question_id"], row["a"]) for row in rows).most_common(1)[0][1] == 1
-    human = read_human(tmp_path / "choices.csv")
-    assert (len(human.choices), human.labels) == (8, ("preference",))
+    human = Labels(tmp_path / "choices.csv")
+    assert (human.choices, len(list(human.select())), human.labels) == (True, 8, ["preference"])
 
 
 def test_metaeval_reads_ratings_and_choices(tmp_path: Path):
@@ -334,7 +334,7 @@ def test_the_studies_and_metaeval_take_the_final_label_and_the_agreement_of_rate
     """Of two raters one says yes and one no, and a third person decides no."""
     head = "example_id,value,label,rater\n"
     (tmp_path / "ratings.csv").write_text(head + "i0,yes,right,p1\ni0,no,right,p2\ni0,no,right.final,final\n")
-    assert read_human(tmp_path / "ratings.csv").labels == ("right", "right.final")
+    assert Labels(tmp_path / "ratings.csv").labels == ["right", "right.final"]
 
     by = {"item": "q0", "system": "s", "rater": "p1", "dimension": "hazard", "label": "yes"}
     final = {"rater": "final", "dimension": "hazard.final", "label": "no"}
@@ -346,10 +346,11 @@ def test_the_studies_and_metaeval_take_the_final_label_and_the_agreement_of_rate
     key = {"w": annotation.Unmasked(example_id="w", question_id="w", metric="m", model="x", match=True)}
     errors = [("p1", ["NONE"]), ("p2", ["DUP_ATOM"]), ("final", ["NONE"])]
     marked = [{"item": "w", "rater": rater, "errors": given} for rater, given in errors]
-    table = annotation.annotated(annotation.read_annotations(lines(tmp_path / "c.jsonl", marked), key), key, 0.05, 42)
+    given_back = annotation.read_annotations(lines(tmp_path / "c.jsonl", marked), key, [])
+    table = annotation.annotated(given_back, key, 0.05, 42)
     assert (len(table.given), table.raters.raters, table.missing) == (1, 2, 0)
 
-    verdict = {"item": "v", "form": "freeform", "question": "Q?", "answer": "A.", "verdict": "valid"}
+    verdict = {"item": "v", "rater": "p1", "form": "freeform", "question": "Q?", "answer": "A.", "verdict": "valid"}
     votes = [verdict, {**verdict, "rater": "p2", "verdict": "invalid"}, {**verdict, "rater": "final"}]
     (item,) = read_verdicts(lines(tmp_path / "v.jsonl", votes)).items
     assert item.status == "valid", "without the decision there is no majority"

@@ -17,9 +17,9 @@ from tests.fuzz.mutate import Raw, damaged, deep, dumps, each, mutated
 from longmark import domain
 from longmark.engine.session import ProfileCheck
 from longmark.records import Example, Row
-from longmark.records.labels import read_labels
 from longmark.records.read import Reading
 from longmark.records.write import read_rows
+from longmark.scores.labels import Labels
 from longmark.stats.hypotheses import load_hypotheses
 
 RECORDS = [
@@ -174,7 +174,7 @@ def _yaml(rng: random.Random, content: Any, text: bytes) -> bytes:
 def _labels(rng: random.Random, folder: Path) -> object:
     kind = rng.choice(("jsonl", "json", "csv", "tsv", "parquet"))
     given: list[dict[str, Any]] = rng.choice((RATINGS, CHOICES))
-    return _file(kind, lambda rng: table(rng, kind, given), read_labels)(rng, folder)
+    return _file(kind, lambda rng: table(rng, kind, given), Labels)(rng, folder)
 
 
 def _rows(rng: random.Random, folder: Path) -> object:

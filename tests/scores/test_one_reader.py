@@ -6,6 +6,7 @@ reader sees the file with all rows and the file with the last ones, and says the
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -20,6 +21,7 @@ from tests.analysis.studies.climaqa import climaqa_runs
 from tests.program import rows_of as lines_of
 from tests.program import run, write_jsonl
 from tests.report.runs import CORRECTNESS, RELEVANCE
+from tests.scores import label_verbs
 
 from longmark.analysis.studies.calf import rows as calf_rows
 from longmark.analysis.studies.climaqa import rows as climaqa_rows
@@ -208,3 +210,26 @@ def test_every_study_counts_the_last_row_of_a_key(study: str, tmp_path: Path) ->
     home.mkdir()
     clean, dirty = (read(source, home) for source in both(tmp_path, kept, bare))
     assert clean == dirty
+
+
+# Labels of raters -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("verb", label_verbs.VERBS)
+def test_every_verb_counts_the_last_label_of_a_rater(verb: str, tmp_path: Path) -> None:
+    """Each rater labels every item twice; the earlier labels are the opposite ones. The file has a byte order mark."""
+    its = label_verbs.VERBS[verb]
+    last = [its.line(number, rater, (number % 3 > 0) ^ (rater == "bo" and number == 1))
+            for number in range(len(label_verbs.ITEMS)) for rater in ("ann", "bo")]  # fmt: skip
+    earlier = [its.line(number, rater, number % 3 == 0) for number in (4, 1) for rater in ("bo", "ann")]
+    said = {}
+    for name, lines in (("last", last), ("all", [*earlier, *last])):
+        (folder := tmp_path / name).mkdir()
+        path = write_jsonl(folder / "labels.jsonl", lines)
+        path.write_bytes(codecs.BOM_UTF8 + path.read_bytes())
+        code, text = its.said(folder)
+        assert code == 0, text
+        said[name] = label_verbs.plain(text)
+    replaced = "4 labels of raters have a later line of the same rater in labels.jsonl, which counts."
+    assert replaced in said["all"]
+    assert re.sub(f"(Note: )?{replaced}| ", "", said["all"]) == said["last"].replace(" ", "")

@@ -80,12 +80,16 @@ def test_items_of_one_seed_and_evolutions_are_one_family() -> None:
 
 
 def test_a_line_that_is_no_label_is_named(tmp_path: Path) -> None:
-    lines = [line("x", "valid"), line("y", "maybe"), {"item": 3}, line("z", "valid", answer="")]
-    path = write_jsonl(tmp_path / "t.jsonl", lines)
-    with pytest.raises(BadInput) as error:
-        read_labels(path)
-    assert [one.split(": ")[0].rpartition(":")[2] for one in error.value.lines] == ["2", "3", "4"]
-    assert "verdict: expected 'valid' or 'invalid', found" in error.value.lines[0]
+    good, second = line("x", "valid"), line("z", "valid")
+    for bad, expected in (
+        ([line("y", "maybe")], ['t.jsonl:2: verdict: expected valid or invalid, found "maybe"']),
+        ([{"item": 3, "rater": "A", "verdict": "valid"}, {**second, "answer": ""}],
+         ["t.jsonl:2: not a label of an item: form: is missing", "t.jsonl:3: not a label of an item: question"]),
+    ):  # fmt: skip
+        with pytest.raises(BadInput) as error:
+            read_labels(write_jsonl(tmp_path / "t.jsonl", [good, *bad]))
+        for said, what in zip(error.value.lines, expected, strict=True):
+            assert what in said
 
 
 def test_what_the_annotation_application_exports_is_read(tmp_path: Path) -> None:
@@ -106,7 +110,7 @@ def test_verdicts_become_the_status_of_gold_items(tmp_path: Path) -> None:
     path = write_jsonl(tmp_path / "training.jsonl", [
         line("right", "valid"), line("wrong", "invalid", reasons=["wrong_answer"]), line("out", "valid"),
         line("edit", "valid", edited_answer="Because of rain."),
-        {"item": "cloze", "form": "cloze", "statement": cloze.statement, "verdict": "valid", "term": "land"},
+        line("cloze", "valid", form="cloze", statement=cloze.statement, term="land"),
     ])  # fmt: skip
     bench = [*items, dropped, cloze]
     found = {one.id: one for one in checked(bench, read_labels(path, bench))}

@@ -19,9 +19,9 @@ from longmark.annotate.labels import IMPOSSIBLE, Collected, Entry, collect, simp
 from longmark.annotate.progress import methods, states
 from longmark.annotate.store import Store
 from longmark.annotate.study import TIE, Choice, Cloze, Compare, Edit, Errors, Study
-from longmark.records.labels import FINAL
 from longmark.records.pair import EXPANSION_CHECKS
 from longmark.records.write import replacing, spreadsheet
+from longmark.scores.labels import FINAL
 
 FILES = {
     "labels.jsonl": "every label, with its rater, systems, order, times and status; skipped items too",

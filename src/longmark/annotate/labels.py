@@ -12,7 +12,7 @@ from longmark.annotate.items import Item
 from longmark.annotate.store import Person
 from longmark.annotate.study import Choice, Cloze, Compare, Edit, Errors, Matrix, Scale, Study
 from longmark.annotate.values import rows_of
-from longmark.records.labels import FINAL
+from longmark.scores.labels import FINAL
 
 if TYPE_CHECKING:
     from longmark.annotate.store import Adjudication, Answer, Assignment, Event, Store

@@ -73,7 +73,7 @@ def comprehensiveness_study(arguments: argparse.Namespace) -> int:
     annotated = None
     if arguments.annotated and key is not None:
         unmasked = annotation.read_key(key)
-        given = annotation.read_annotations(arguments.annotated, unmasked)
+        given = annotation.read_annotations(arguments.annotated, unmasked, notices)
         annotated = annotation.annotated(given, unmasked, options.alpha, options.seed)
     sources = [str(path) for path in (*arguments.runs, *arguments.answers, arguments.annotated) if path]
     found = page.Found(options, sources, results, means, annotated, notices)

@@ -104,8 +104,6 @@ def train(arguments: argparse.Namespace) -> int:
     library("sklearn", "longmark validator train", "train")
     benchmark = items_of(arguments.benchmark) if arguments.benchmark else []
     labels = _read(arguments.labels, benchmark)
-    if labels.unlabelled:
-        print(f"{counted(labels.unlabelled, 'line')} without a verdict omitted", file=sys.stderr)
     same = ("cloze", "threshold", "balance", "splits", "curves", "seed")
     plan = Plan(at_once=2 * arguments.concurrency, **{name: getattr(arguments, name) for name in same})
     for form, why in trainable(labels, plan)[1].items():
@@ -159,8 +157,8 @@ def _read(path: Path, items: list[Item]) -> Labels:
     from longmark.validator.labels import read_labels
 
     labels = read_labels(path, items)
-    for left_out in labels.left_out:
-        print(f"omitted: {left_out}", file=sys.stderr)
+    for notice in (*labels.notices, *(f"omitted: {left_out}" for left_out in labels.left_out)):
+        print(notice, file=sys.stderr)
     return labels
 
 

@@ -1,8 +1,9 @@
 """The observations of one or several sources, in a temporary table on disk: a million need no more memory than ten.
 
-An observation is a score, or why there is none, with its keys: run, example, question, cluster, system, judge, metric.
-Of several rows of an example, system and metric the last one counts; texts and evidence stay in the files, and
-`files.rows_of` reads them by the same rule. Rows made elsewhere may have the same example ids for several systems.
+An observation is a score, or why there is none, with its keys: run, example, question, cluster, system, judge, metric;
+or a label that a rater gave (`labels.Labels`), whose metric is the label's name. Of several rows of an example, system,
+metric and rater the last one counts; texts and evidence stay in the files, and `files.rows_of` reads them by the same
+rule. Rows made elsewhere may have the same example ids for several systems.
 Closing the table (it is a context manager) deletes it.
 """
 
@@ -11,10 +12,11 @@ from __future__ import annotations
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
+from typing import Any, Self
 
 import orjson
 
@@ -33,7 +35,8 @@ CREATE TABLE scores (
     example INTEGER, metric INTEGER, system INTEGER, judge TEXT, score REAL, status TEXT, reason TEXT,
     calls INTEGER, from_cache INTEGER, prompt_tokens INTEGER, cached_prompt_tokens INTEGER,
     completion_tokens INTEGER, usd REAL, automatic INTEGER,
-    PRIMARY KEY (example, metric)
+    rater TEXT NOT NULL DEFAULT '', label TEXT, line INTEGER, given TEXT,
+    PRIMARY KEY (example, metric, rater)
 ) WITHOUT ROWID;
 CREATE TABLE metrics (metric INTEGER PRIMARY KEY, lo REAL, hi REAL, lower_is_better INTEGER, counts INTEGER);
 """
@@ -41,7 +44,7 @@ CREATE TABLE metrics (metric INTEGER PRIMARY KEY, lo REAL, hi REAL, lower_is_bet
 # An example without the field of the clusters is in one with its question.
 _CLUSTER = "COALESCE('=' || cluster, ':' || question_id)"
 
-_KEYS = {"run": "run", "example_id": "id", "question_id": "question_id", "judge": "judge"}
+_KEYS = {"run": "run", "example_id": "id", "question_id": "question_id", "judge": "judge", "rater": "rater"}
 
 _SHOWN = 5  # versions that a notice names
 _FAILED = "'metric_error', 'model_error', 'over_budget', 'refused', 'too_long', 'unparsable', 'unsupported'"
@@ -67,8 +70,12 @@ SELECT example, AVG(CASE WHEN lower_is_better THEN 1 - place ELSE place END) AS 
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """A score, or None with a status and a reason. run: the place of its source; system: the source's name where the
-    row has none (not `named`); judge: the names of the models that decided, "" if the row names none."""
+    """A score, or None with a status and a reason; or a label. run: the place of its source; system: the source's name
+    where the row has none (not `named`); judge: the names of the models that decided, "" if the row names none.
+
+    Of a label: rater; metric: its name; score: the number, or the grade of a choice; label: the text, or the choice;
+    line: in its file; given: other columns. example_id: what was labelled, in a choice both answers.
+    """
 
     run: int
     example_id: str
@@ -79,8 +86,17 @@ class Observation:
     judge: str
     metric: str
     score: float | None
-    status: str
-    reason: str | None
+    status: str = "ok"
+    reason: str | None = None
+    rater: str = ""
+    label: str | None = None
+    line: int = 0
+    given: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def value(self) -> float | str:
+        """What the rater gave."""
+        return self.label if self.label is not None else self.score or 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +143,7 @@ class Observations:
         self._automatic = False
         self._versions: dict[int, dict[str, Counter[str]]] = {}  # run -> model -> version -> rows
 
-    def __enter__(self) -> Observations:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_error: object) -> None:
@@ -165,7 +181,7 @@ class Observations:
         own = [name for place, name in self._systems if place == number] or [str(manifest.data.get("system") or "")]
         for row in absent_of(run, metrics, own):
             system = self._systems.setdefault((number, row.system), len(self._systems))
-            example = self._example(number, row, system, {})
+            example = self._example(number, system, row, {})
             metric = self._metrics.setdefault(row.metric, len(self._metrics))
             self._signatures.setdefault((number, row.metric), {})
             self._db.execute(
@@ -189,7 +205,7 @@ class Observations:
         for row, columns in rows:
             system = self._systems.setdefault((number, system_of(row, run)), len(self._systems))
             if (row.example_id, system) != last:
-                last, example = (row.example_id, system), self._example(number, row, system, columns)
+                last, example = (row.example_id, system), self._example(number, system, row, columns)
             self._add(number, example, row, system)
         for one in examples:
             fields = fields_of(one)
@@ -226,7 +242,7 @@ class Observations:
         if not self._metrics:
             raise no_rows(given)
 
-    def _example(self, run: int, row: Row, system: int, columns: Mapping[str, str]) -> int:
+    def _example(self, run: int, system: int, row: Row | Observation, columns: Mapping[str, str]) -> int:
         key = (run, row.example_id, system)
         query = "SELECT number FROM examples WHERE run = ? AND id = ? AND system = ?"
         if found := self._db.execute(query, key).fetchone():
@@ -241,7 +257,7 @@ class Observations:
         self._signatures.setdefault((run, row.metric), {}).setdefault(orjson.dumps(row.signature), row.signature)
         usage = [getattr(row.usage, name) for name in (*_COUNTS, "usd")]
         self._db.execute(
-            "INSERT OR REPLACE INTO scores VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            f"INSERT OR REPLACE INTO scores VALUES ({'?, ' * 14}'', NULL, NULL, NULL)",
             (
                 example,
                 metric,
@@ -285,23 +301,27 @@ class Observations:
         )
         return iter(self._db.execute(query))
 
+    _ORDER = "number, metric"
+
     def select(self, **keys: str | int) -> Iterator[Observation]:
-        """The observations in the order of the examples, then of the metrics. keys: only those with these values of
-        `run`, `example_id`, `question_id`, `system`, `judge` or `metric`."""
-        names = self.metrics
-        wanted = {name: keys.pop(name) for name in ("system", "metric") if name in keys}
-        where = "".join(f" AND {_KEYS[name]} = ?" for name in keys)
+        """The observations in the order of the examples, then of the metrics; labels in the order of their file. keys:
+        only those with these values of `run`, `example_id`, `question_id`, `system`, `judge`, `metric` or `rater`."""
+        names, systems = self.metrics, self.runs_and_names()
+        wanted = keys.pop("system", None)
+        where = "".join(f" AND {_KEYS[name]} = ?" for name in keys if name != "metric")
+        if "metric" in keys:
+            where += f" AND metric = {self._metrics.get(str(keys.pop('metric')), -1)}"
         query = (
-            f"SELECT run, id, question_id, {_CLUSTER}, examples.system, named, judge, metric, score, status, reason "
-            f"FROM scores JOIN examples ON number = example WHERE 1{where} ORDER BY number, metric"
+            f"SELECT run, id, question_id, {_CLUSTER}, examples.system, named, judge, metric, score, status, reason, "
+            f"rater, label, line, given FROM scores JOIN examples ON number = example WHERE 1{where} "
+            f"ORDER BY {self._ORDER}"
         )
-        systems = self.runs_and_names()
         for run, one, question, cluster, system, named, judge, metric, *of in self._db.execute(
             query, (*keys.values(),)
         ):
-            its = {"system": systems[system][1], "metric": names[metric]}
-            if wanted.items() <= its.items():
-                yield Observation(run, one, question, cluster, its["system"], bool(named), judge, its["metric"], *of)
+            if wanted in (None, its := systems[system][1]):
+                of[-1] = orjson.loads(of[-1]) if of[-1] else {}
+                yield Observation(run, one, question, cluster, its, bool(named), judge, names[metric], *of)
 
     def questions(self) -> list[str]:
         """The question ids, sorted."""

@@ -20,9 +20,9 @@ from longmark.datasets.benchmark import items_of
 from longmark.datasets.benchmark.cloze import blank
 from longmark.records import sources
 from longmark.records.benchmark import Form, Item, Level, Passage
-from longmark.records.files import BadLines, at
-from longmark.records.labels import FINAL
-from longmark.records.values import in_one_line
+from longmark.records.values import Problem, in_one_line
+from longmark.scores import labels as scores
+from longmark.scores.observations import Observation
 
 VALID, EDITED, INVALID = "valid", "edited", "invalid"
 
@@ -30,12 +30,13 @@ VALID, EDITED, INVALID = "valid", "edited", "invalid"
 @dataclass
 class Labels:
     """items: with a status of people; of a valid cloze item, the word that was chosen is the answer. families: id of
-    each -> its family; left_out: items without a majority; unlabelled: items of a file without a verdict."""
+    each -> its family; left_out: items without a majority; unlabelled: without a verdict; notices: of the file."""
 
     items: list[Item] = field(default_factory=list)
     families: dict[str, str] = field(default_factory=dict)
     left_out: list[LeftOut] = field(default_factory=list)
     unlabelled: int = 0
+    notices: list[str] = field(default_factory=list)
 
     def of(self, form: Form) -> list[Item]:
         return [item for item in self.items if item.form == form]
@@ -101,8 +102,8 @@ class _Verdict(BaseModel):
 
     item: str
     form: Form
-    rater: str = ""
-    verdict: Literal["valid", "invalid"] | None = None
+    rater: str
+    verdict: Literal["valid", "invalid"]
     level: Level | None = None
     question: str | None = None
     options: dict[str, str] | None = None
@@ -122,6 +123,14 @@ class _Verdict(BaseModel):
         return Item(id=self.item, form=self.form, question=self.question or "", **shown)
 
 
+VERDICTS = scores.Form(
+    {"example_id": "item", "value": "verdict", "rater": "rater"},
+    name="verdict",
+    known={"value": (VALID, INVALID)},
+    whole=True,
+)
+
+
 def read_labels(path: str | Path, benchmark: Sequence[Item] = ()) -> Labels:
     """The labels of a file, or of a benchmark's folder. benchmark: the items that were labelled, for what an export
     does not have: passages, marks of the audits, parents. BadInput with the line of each record that is not a label;
@@ -133,7 +142,9 @@ def read_labels(path: str | Path, benchmark: Sequence[Item] = ()) -> Labels:
         items = [_completed(item, known) for item in items_of(path)]
         known = {**{item.id: item for item in items}, **known}
         given = [item for item in items if item.status in (VALID, EDITED, INVALID) and not by_validator(item)]
-        labels = Labels(given, unlabelled=len(items) - len(given))
+        without = len(items) - len(given)
+        notice = f"{without:,} item{'s' * (without > 1)} without a verdict in {path}: ignored."
+        labels = Labels(given, unlabelled=without, notices=[notice] if without else [])
     own = families([*known.values(), *labels.items])[len(known) :]
     labels.families = {item.id: family for item, family in zip(labels.items, own, strict=True)}
     return labels
@@ -143,7 +154,7 @@ def _is_export(path: Path) -> bool:
     if path.is_dir():
         return False
     _, first = next(iter(sources.records(path, sources.kind_of(path))), (0, None))
-    return isinstance(first, Mapping) and "item" in first and "id" not in first
+    return first is None or (isinstance(first, Mapping) and "item" in first and "id" not in first)
 
 
 def _completed(item: Item, known: Mapping[str, Item]) -> Item:
@@ -156,26 +167,22 @@ def _completed(item: Item, known: Mapping[str, Item]) -> Item:
 
 
 def _of_export(path: Path, known: Mapping[str, Item]) -> Labels:
+    def read(one: Observation) -> tuple[Item, _Verdict]:
+        try:
+            own = {"item": one.example_id, "rater": one.rater, "verdict": one.label}
+            verdict = _Verdict.model_validate({**one.given, **own})
+            return verdict.labelled(), verdict
+        except ValidationError as error:
+            raise Problem(f"not a label of an item: {in_one_line(error)}") from None
+
     verdicts: dict[str, tuple[Item, list[_Verdict]]] = {}
-    bad, labels = BadLines(), Labels()
-    for line, record in sources.records(path, sources.kind_of(path)):
-        try:
-            if isinstance(record, sources.Unreadable):
-                raise ValueError(record.message)
-            verdict = _Verdict.model_validate(record)
-            item = verdict.labelled()
-        except ValueError as error:
-            why = in_one_line(error) if isinstance(error, ValidationError) else str(error)
-            bad.add(at(path, line, f"not a label of an item: {why}"))
-            continue
-        if verdict.verdict is None:
-            labels.unlabelled += 1
-        else:
+    with scores.Labels(path, VERDICTS) as given:
+        labels = Labels(unlabelled=given.empty, notices=given.notices)
+        for item, verdict in given.each(read):
             verdicts.setdefault(item.id, (item, []))[1].append(verdict)
-    bad.check()
-    for item, given in verdicts.values():
+    for item, its in verdicts.values():
         try:
-            labels.items.append(_agreed(_completed(item, known), given))
+            labels.items.append(_agreed(_completed(item, known), its))
         except ValueError as error:
             labels.left_out.append(LeftOut(item.id, str(error)))
     return labels
@@ -184,8 +191,8 @@ def _of_export(path: Path, known: Mapping[str, Item]) -> Labels:
 def _agreed(item: Item, given: Sequence[_Verdict]) -> Item:
     """The item with its final verdict, else that of most raters. ValueError if there is none, or their term cannot be
     left out."""
-    final = [one for one in given if one.rater == FINAL]
-    raters = [one for one in given if one.rater != FINAL]
+    final = [one for one in given if one.rater == scores.FINAL]
+    raters = [one for one in given if one.rater != scores.FINAL]
     verdict = _majority(one.verdict for one in final or raters)
     if verdict == INVALID:
         reasons = dict.fromkeys(reason for one in final or raters if one.verdict == INVALID for reason in one.reasons)

@@ -213,14 +213,14 @@ def test_python_gives_what_the_command_gives(
     [
         (["run", "nowhere.csv"], "longmark: nowhere.csv does not exist"),
         (["nowhere", "ratings.csv"], "nowhere does not exist"),
-        (["run", "ratings.csv", "--label", "qualty"], "unknown label: qualty. Did you mean quality?"),
+        (["run", "ratings.csv", "--label", "qualty"], "unknown label in --label: qualty. Did you mean quality?"),
         (["run", "ratings.csv", "--metrics", "nearr"], "Did you mean near or far?"),
         (["run", "ratings.csv", "--by", "field"], "unknown column in --by: field"),
         (["run", "ratings.csv", "--map", "value"], "expected FIELD=COLUMN"),
         (["run", "ratings.csv", "--order", "quality=1,2"], "is not in the order 1, 2"),
         (["run", "ratings.csv", "--alpha", "5"], "alpha: expected a number between 0 and 1"),
         (["run", "ratings.csv", "--out", "ratings.csv"], "ratings.csv is a file; give a folder to --out"),
-        (["run", "choices.csv", "--map", "example_id=a"], "choices between answers need a column a; found question_id"),
+        (["run", "choices.csv", "--map", "example_id=a"], "labels need a column a; found question_id"),
     ],
 )
 def test_mistakes_are_told_in_a_line(

@@ -12,9 +12,9 @@ from longmark.analysis.metaeval import metaeval
 from longmark.analysis.metaeval.labels import NO_ANSWER, SEVERAL, join
 from longmark.errors import BadInput, UnknownName, UserError
 from longmark.records import Example, Row, Signature
-from longmark.records.labels import read_labels
 from longmark.records.write import write_rows
 from longmark.scores.answers import read_answers
+from longmark.scores.labels import Labels
 
 
 def marks_of(names: dict[str, float | None], metric: str = "m", **more: Any) -> list[Row]:
@@ -33,7 +33,7 @@ def run_folder(folder: Path, answers: dict[str, str], system: str, values: dict[
 
 def test_counts_and_reasons():
     marks = read_answers(marks_of({"e1": 0.5, "e2": None, "e3": 1.0}))
-    found, counts = join(read_labels(rated("e1", "e2", "e9")), marks, "rating")
+    found, counts = join(Labels(rated("e1", "e2", "e9")), marks, "rating")
     assert [each.places for each in found] == [(0,), (1,), ()]
     assert (counts.in_human, counts.joined, counts.only_in_rows) == (3, 2, 1)
     assert [(one.reason, one.count, one.names) for one in counts.unmatched] == [(NO_ANSWER, 1, ("e9",))]
@@ -51,11 +51,11 @@ def test_nothing_joined_says_what_both_sides_hold():
 def test_an_id_of_several_systems_needs_the_system():
     rows = marks_of({"e1": 0.5}, system="x") + marks_of({"e1": 0.7}, system="y")
     marks = read_answers(rows)
-    _, counts = join(read_labels(rated("e1")), marks, "rating")
+    _, counts = join(Labels(rated("e1")), marks, "rating")
     assert [one.reason for one in counts.unmatched] == [SEVERAL]
-    found, _ = join(read_labels(rated("e1", system="y")), marks, "rating")
+    found, _ = join(Labels(rated("e1", system="y")), marks, "rating")
     assert marks.scores["m"][found[0].places[0]] == 0.7
-    _, counts = join(read_labels(rated("e1", system="z")), marks, "rating")
+    _, counts = join(Labels(rated("e1", system="z")), marks, "rating")
     assert counts.unmatched[0].reason == "the id belongs to an answer of another system"
 
 
@@ -112,7 +112,7 @@ def two_systems() -> list[Row]:
 def test_a_and_b_name_systems_or_answers():
     marks = read_answers(two_systems())
     pairs, counts = join(
-        read_labels(
+        Labels(
             [
                 pair("q1", "x", "y"),
                 pair("q1", "x1", "y1", rater="r2"),
@@ -135,7 +135,7 @@ def test_a_and_b_name_systems_or_answers():
 
 
 def test_a_pair_shown_both_ways_is_one_pair():
-    human = read_labels([pair("q1", "x", "y", "a"), pair("q1", "y", "x", "a"), pair("q1", "x", "y", "tie", rater="z")])
+    human = Labels([pair("q1", "x", "y", "a"), pair("q1", "y", "x", "a"), pair("q1", "x", "y", "tie", rater="z")])
     pairs, _ = join(human, read_answers(two_systems()), "preference")
     assert [p.choices for p in pairs] == [(("people", "a", False), ("people", "b", True), ("z", "tie", False))]
 

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from longmark.analysis.metaeval.labels import BINARY, CATEGORIES, NUMERIC, ORDERED, majority, scale_of
 from longmark.errors import BadInput, UnknownName, UserError
-from longmark.records.labels import Label, Labels, read_labels
+from longmark.scores.labels import Labels
+from longmark.scores.observations import Observation
 
 
 def written(folder: Path, text: str, name: str = "human.csv") -> Path:
@@ -20,66 +21,78 @@ def written(folder: Path, text: str, name: str = "human.csv") -> Path:
     return path
 
 
-def ratings(values: list[Any]) -> Labels:
-    return read_labels([{"example_id": str(i), "value": value} for i, value in enumerate(values)])
+def ratings(values: list[Any]) -> list[Observation]:
+    return list(Labels([{"example_id": str(i), "value": value} for i, value in enumerate(values)]).select())
 
 
 def test_a_file_of_ratings(tmp_path: Path):
     path = written(tmp_path, "\ufeffExample ID;Label;Value;Rater;subject\n007;correct; 4.0 ;ann;law\n8;correct;;bo;\n")
-    human = read_labels(path)
-    assert human.ratings == (Label(2, "007", None, "correct", 4.0, "ann", ("law",)),)
-    assert (human.by, human.empty, human.choices) == (("subject",), 1, ())
+    human = Labels(path)
+    (one,) = human.select()
+    assert (one.line, one.example_id, one.system, one.metric, one.value, one.rater) == (
+        2,
+        "007",
+        "",
+        "correct",
+        4,
+        "ann",
+    )
+    assert (one.given, human.by, human.empty, human.choices) == ({"subject": "law"}, ("subject",), 1, False)
 
 
 def test_a_file_of_choices_folds_case_and_maps_columns(tmp_path: Path):
     path = written(tmp_path, '{"q": 1, "a": "s1", "b": "s2", "verdict": " TIE "}\n', "human.jsonl")
-    human = read_labels(path, mapping={"question_id": "q", "choice": "verdict"})
-    assert [(c.question_id, c.a, c.b, c.choice, c.rater) for c in human.choices] == [("1", "s1", "s2", "tie", "people")]
+    human = Labels(path, mapping={"question_id": "q", "choice": "verdict"})
+    (one,) = human.select()
+    assert (one.question_id, one.given, one.value, one.rater) == ("1", {"a": "s1", "b": "s2"}, "tie", "people")
 
 
 def test_raters_whose_names_look_the_same_are_named() -> None:
     """A small letter, a wide one, a Cyrillic one; bo stands alone."""
     names = ["ann", "Ann", "ａnn", "\u0430nn", "bo"]
-    human = read_labels([{"example_id": str(i), "value": 1, "rater": name} for i, name in enumerate(names)])
-    assert list(human.alike()) == [tuple(names[:4])]
+    human = Labels([{"example_id": str(i), "value": 1, "rater": name} for i, name in enumerate(names)])
+    same = " and ".join(map(ascii, names[:4]))
+    assert human.notices == [f"The raters {same} in human look the same and count as 4 people."]
 
 
 def test_raters_may_have_a_column_each_with_words_for_an_empty_cell(tmp_path: Path):
-    human = read_labels(written(tmp_path, "example_id,ann,bo\n7,4,NA\n8,n/a,2\n9,#N/A,\n"), raters=["ann", "bo"])
-    assert [(one.line, one.example_id, one.rater, one.value) for one in human.ratings] == [
+    human = Labels(written(tmp_path, "example_id,ann,bo\n7,4,NA\n8,n/a,2\n9,#N/A,\n"), raters=["ann", "bo"])
+    assert [(one.line, one.example_id, one.rater, one.value) for one in human.select()] == [
         (2, "7", "ann", 4.0), (3, "8", "bo", 2.0),
     ]  # fmt: skip
     assert human.empty == 4
-    choices = read_labels(written(tmp_path, "question_id,a,b,ann,bo\nq,s,t,a,tie\n"), raters=["ann", "bo"]).choices
-    assert [(one.rater, one.choice) for one in choices] == [("ann", "a"), ("bo", "tie")]
+    choices = Labels(written(tmp_path, "question_id,a,b,ann,bo\nq,s,t,a,tie\n"), raters=["ann", "bo"]).select()
+    assert [(one.rater, one.value) for one in choices] == [("ann", "a"), ("bo", "tie")]
 
 
 def test_columns_of_raters_that_cannot_be_read_are_refused(tmp_path: Path):
     with pytest.raises(UserError, match=r"or the columns of several raters with --raters COLUMN,…"):
-        read_labels(written(tmp_path, "example_id,ann,bo\n7,4,5\n"))
+        Labels(written(tmp_path, "example_id,ann,bo\n7,4,5\n"), mapping={})
     with pytest.raises(UnknownName, match="unknown column in --raters: bob"):
-        read_labels(written(tmp_path, "example_id,ann,bo\n7,4,5\n"), raters=["bob"])
+        Labels(written(tmp_path, "example_id,ann,bo\n7,4,5\n"), raters=["bob"])
     with pytest.raises(UserError, match="a column value and a column for each rater; omit --raters"):
-        read_labels(written(tmp_path, "example_id,value,bo\n7,4,5\n"), raters=["bo"])
+        Labels(written(tmp_path, "example_id,value,bo\n7,4,5\n"), raters=["bo"])
 
 
 def test_graded_preferences_are_choices_with_a_grade(tmp_path: Path):
-    human = read_labels(written(tmp_path, "question_id,a,b,choice\n1,s,t,-2\n2,s,t,0\n3,s,t,1.5\n4,s,t,NA\n"))
-    assert [(one.choice, one.grade) for one in human.choices] == [("a", -2.0), ("tie", 0.0), ("b", 1.5)]
+    human = Labels(written(tmp_path, "question_id,a,b,choice\n1,s,t,-2\n2,s,t,0\n3,s,t,1.5\n4,s,t,NA\n"))
+    assert [(one.label, one.score) for one in human.select()] == [("a", -2.0), ("tie", 0.0), ("b", 1.5)]
     assert human.empty == 1
 
 
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
-        ("example_id,value,rater\ne1,1,x\ne1,0,x\n", 'human.csv:3: rater "x" rated "e1" on rating already in line 2'),
-        ("example_id,value\ne1,1\ne1,1\n", "there is no column rater"),
+        (
+            "example_id,value\ne1,1\ne1,1\n",
+            'human.csv:3: "e1" already has a label .rating. in line 2, and the',
+        ),
         (
             "question_id,a,b,choice\nq,s,t,A+\n",
             'human.csv:2: choice: expected a, b or tie, or a number .* found "A\\+"',
         ),
         ("question_id,a,b,choice\nq,s,s,a\n", 'a and b are both "s"'),
-        ("question_id,a,b,choice\nq,s,t,a\nq,s,t,b\n", "in this order already in line 2"),
+        ("question_id,a,b,choice\nq,s,t,a\nq,s,t,b\n", '"s" or "t" already has a label .preference. in line 2'),
         ("example_id,value\n,1\n", "example_id: is empty"),
         ("example_id,value,rater\ne1,1,\n", "rater: is empty; name it, or leave out the column"),
         ('example_id,value\ne1,"0,5"\n', "decimal comma; write 0.5"),
@@ -89,12 +102,12 @@ def test_graded_preferences_are_choices_with_a_grade(tmp_path: Path):
 )
 def test_broken_lines_are_named(tmp_path: Path, lines: str, message: str):
     with pytest.raises(BadInput, match=message):
-        read_labels(written(tmp_path, lines))
+        Labels(written(tmp_path, lines))
 
 
 def test_the_first_broken_lines_are_listed_and_the_rest_counted(tmp_path: Path):
     with pytest.raises(BadInput) as caught:
-        read_labels(written(tmp_path, "example_id,value\n" + "e1,1\n" * 101))
+        Labels(written(tmp_path, "example_id,value\n" + "e1,1\n" * 101))
     assert caught.value.total == 100
     assert len(caught.value.lines) == 50
     assert "… and 50 more" in str(caught.value)
@@ -106,25 +119,23 @@ def test_the_first_broken_lines_are_listed_and_the_rest_counted(tmp_path: Path):
         ("", "is empty"),
         ("example_id,value\n", "has no records"),
         ("example_id,value\ne1,\ne2,nan\n", "no line has a value"),
-        ("id2,value\ne1,1\n", "need a column example_id; found id2, value; name it with --map example_id=COLUMN"),
-        ("question_id,a,choice\nq,s,a\n", "choices between answers need a column b"),
+        ("id2,value\ne1,1\n", "need a column example_id; found id2, value"),
+        ("question_id,a,choice\nq,s,a\n", "labels need a column b"),
     ],
 )
 def test_files_that_cannot_be_used(tmp_path: Path, lines: str, message: str):
     with pytest.raises(UserError, match=message):
-        read_labels(written(tmp_path, lines))
+        Labels(written(tmp_path, lines))
 
 
 def test_names_that_do_not_exist(tmp_path: Path):
     path = written(tmp_path, "example_id,value,subjekt\ne1,1,law\n")
     with pytest.raises(UnknownName, match="unknown field: val"):
-        read_labels(path, mapping={"val": "value"})
+        Labels(path, mapping={"val": "value"})
     with pytest.raises(UnknownName, match="unknown column in --map: mark"):
-        read_labels(path, mapping={"value": "mark"})
+        Labels(path, mapping={"value": "mark"})
     with pytest.raises(UnknownName, match="Did you mean subjekt"):
-        read_labels(path, by=["subject"])
-    with pytest.raises(UnknownName, match="unknown label: quality"):
-        read_labels(path, labels=["quality"])
+        Labels(path, by=["subject"])
 
 
 @pytest.mark.parametrize(
@@ -139,31 +150,31 @@ def test_names_that_do_not_exist(tmp_path: Path):
     ],
 )
 def test_what_kind_of_question_a_label_is(values: list[Any], kind: str, classes: tuple[str, ...]):
-    scale = scale_of(ratings(values).ratings)
+    scale = scale_of(ratings(values))
     assert (scale.kind, scale.classes) == (kind, classes)
 
 
 def test_categories_in_an_order_are_numbers_from_0_to_1():
-    said = ratings(["Partly", "right", "wrong"]).ratings
+    said = ratings(["Partly", "right", "wrong"])
     scale = scale_of(said, ["wrong", "partly", "right"])
     assert scale.kind == ORDERED
     assert [scale.mean_of([rating]) for rating in said] == [0.5, 1, 0]
     assert scale.class_of("Partly") == "partly"
     assert scale.mean_of(said) == 0.5
-    numbers = ratings([1, 3, 5]).ratings
+    numbers = ratings([1, 3, 5])
     scale = scale_of(numbers, ["1", "2", "3", "4", "5"])
     assert [scale.mean_of([rating]) for rating in numbers] == [0, 0.5, 1]
 
 
 def test_mixed_values_and_values_beyond_the_order_are_refused():
     with pytest.raises(BadInput, match=r"'unclear' is not a number, but 2 other ratings are"):
-        scale_of(ratings([1, "unclear", 3]).ratings)
+        scale_of(ratings([1, "unclear", 3]))
     with pytest.raises(BadInput, match="'great' is not in the order bad, good"):
-        scale_of(ratings(["good", "great"]).ratings, ["bad", "good"])
+        scale_of(ratings(["good", "great"]), ["bad", "good"])
     with pytest.raises(UserError, match="each once"):
-        scale_of(ratings(["good"]).ratings, ["good", "Good"])
+        scale_of(ratings(["good"]), ["good", "Good"])
     with pytest.raises(UserError, match="60 different texts"):
-        scale_of(ratings([f"note {i}" for i in range(60)]).ratings)
+        scale_of(ratings([f"note {i}" for i in range(60)]))
 
 
 @given(st.lists(st.sampled_from("abc"), max_size=9))

@@ -472,15 +472,13 @@ def test_labels_are_unmasked_into_table_1_figure_8_and_the_agreement_rate():
         ({"item": "e0/1", "errors": "NONE;DUP_ATOM"}, "errors: NONE cannot be combined"),
         ({"item": "e0/1", "errors": []}, "errors: is empty; write NONE"),
         ({"item": "e0/1"}, "errors: expected a list of names, found null"),
-        ({"item": "e0/2", "errors": "NONE"}, 'rater "people" has already labelled e0/2'),
-        ([1], "expected item, rater and errors: found a list"),
     ],
 )
 def test_a_label_that_means_nothing_is_named_with_its_line(record: Any, message: str, tmp_path: Path):
     one = annotation.Unmasked(example_id="e0", question_id="q", metric=QA, model="m", match=True)
     path = write_jsonl(tmp_path / "labels.jsonl", [{"item": "e0/2", "errors": "IRR_ATOM; HALU_ATOM"}, record])
     with pytest.raises(BadInput) as error:
-        annotation.read_annotations(path, {"e0/1": one, "e0/2": one})
+        annotation.read_annotations(path, {"e0/1": one, "e0/2": one}, [])
     assert f"labels.jsonl:2: {message}" in str(error.value)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -90,9 +90,9 @@ def metaeval(
     from longmark.analysis.metaeval.labels import check_any, join
     from longmark.analysis.metaeval.ragchecker import labels_of, pairs_in
     from longmark.analysis.metaeval.ratings import rating_label
-    from longmark.records.labels import read_labels
-    from longmark.report.format import counted, direction
+    from longmark.report.format import direction
     from longmark.scores.answers import read_answers
+    from longmark.scores.labels import Labels
 
     known = [one.name for one in fields(Options)]
     for name in options:
@@ -100,31 +100,21 @@ def metaeval(
             raise UnknownName("option of metaeval", name, known, f"The options are {', '.join(known)}.")
     chosen = Options(**options)
     pairs = pairs_in(human)
-    given = read_labels(
-        human if pairs is None else labels_of(pairs, human),
-        mapping=chosen.mapping,
-        by=chosen.by,
-        labels=chosen.labels,
-        raters=chosen.raters,
-    )
-    if pairs is not None:
-        given = replace(given, name=str(human))
-    scores = read_answers(_sources(rows), chosen.metrics, chosen.lower)
-    for name in chosen.order:
-        if name not in given.labels:
-            hint = f"The labels are {', '.join(given.labels[:20])}."
-            raise UnknownName("label in --order", name, given.labels, hint)
-    joined = {name: join(given, scores, name) for name in dict.fromkeys(chosen.labels or given.labels)}
-    check_any([its for _, its in joined.values()], given, scores)
+    source = human if pairs is None else labels_of(pairs, human)
+    with Labels(source, mapping=chosen.mapping, by=chosen.by, raters=chosen.raters) as given:
+        if pairs is not None:
+            given.name = str(human)
+        for option, names in (("--label", chosen.labels), ("--order", chosen.order)):
+            for name in names:
+                if name not in given.labels:
+                    hint = f"The labels are {', '.join(given.labels[:20])}."
+                    raise UnknownName(f"label in {option}", name, given.labels, hint)
+        scores = read_answers(_sources(rows), chosen.metrics, chosen.lower)
+        joined = {name: join(given, scores, name) for name in dict.fromkeys(chosen.labels or given.labels)}
+        check_any([its for _, its in joined.values()], given, scores)
     of = choice_label if given.choices else rating_label
     mixed = [name for name in scores.mixed if name in scores.metrics]
     notices = [f"The scores of {name} were made by different models, prompts or parameters." for name in mixed]
-    if given.empty:
-        notices.append(f"{counted(given.empty, 'empty value')} in {given.name}: ignored.")
-    for names in given.alike():
-        same = " and ".join(map(ascii, names))
-        notices.append(f"The raters {same} in {given.name} look the same and count as {len(names)} people.")
-    notices += [f"No results by the column {column}: {reason}." for column, reason in given.unused]
     return Metaeval(
         sources=scores.sources,
         human=given.name,
@@ -134,7 +124,7 @@ def metaeval(
         by=given.by,
         empty=given.empty,
         options=chosen,
-        notices=(*scores.notices, *notices),
+        notices=(*scores.notices, *notices, *given.notices),
     )
 
 

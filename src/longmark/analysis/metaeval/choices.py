@@ -33,9 +33,9 @@ from longmark.analysis.metaeval.results import (
     oriented,
     unscored,
 )
-from longmark.records.labels import Labels
 from longmark.report.format import direction
 from longmark.scores.answers import AnswerScores
+from longmark.scores.labels import Labels
 from longmark.stats.bradley_terry import Strength, bradley_terry
 from longmark.stats.proportion import clustered_share
 from longmark.stats.results import Estimate

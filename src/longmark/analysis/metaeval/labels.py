@@ -17,8 +17,9 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from longmark.errors import BadInput, UserError
-from longmark.records.labels import Choice, Label, Labels, first_few
 from longmark.scores.answers import AnswerScores
+from longmark.scores.labels import Labels, first_few
+from longmark.scores.observations import Observation
 
 BINARY, NUMERIC, ORDERED, CATEGORIES = "binary", "numeric", "ordered", "categories"
 NO_ANSWER = "no such answer in the rows"
@@ -55,7 +56,7 @@ class Scale:
             return text
         return next(name for name in self.classes if self.number[name] == self.number[text])
 
-    def mean_of(self, ratings: Sequence[Label]) -> float | None:
+    def mean_of(self, ratings: Sequence[Observation]) -> float | None:
         """The mean of the ratings' numbers; None for categories."""
         numbers = [self.number[text_of(rating.value)] for rating in ratings] if self.numeric else []
         return sum(numbers) / len(numbers) if numbers else None
@@ -70,7 +71,7 @@ class Scale:
         return {name: name for name in self.classes}
 
 
-def scale_of(ratings: Sequence[Label], order: Sequence[str] = (), file: str = "human") -> Scale:
+def scale_of(ratings: Sequence[Observation], order: Sequence[str] = (), file: str = "human") -> Scale:
     """The scale of a label's ratings. order: categories from lowest to highest.
 
     BadInput if numbers and texts are mixed, or a value is not in the order.
@@ -82,7 +83,7 @@ def scale_of(ratings: Sequence[Label], order: Sequence[str] = (), file: str = "h
         if {word.casefold() for word in words} <= meaning.keys():
             return Scale(BINARY, tuple(meaning), {word: meaning[word.casefold()] for word in (*words, *meaning)}, 0, 1)
     texts = [rating for rating in ratings if isinstance(rating.value, str)]
-    label = ratings[0].label
+    label = ratings[0].metric
     if not texts:
         number = {text_of(rating.value): float(rating.value) for rating in ratings}
         if set(number.values()) <= {0.0, 1.0}:
@@ -101,10 +102,10 @@ def scale_of(ratings: Sequence[Label], order: Sequence[str] = (), file: str = "h
     return Scale(CATEGORIES, tuple(sorted(words)), {}, None, None)
 
 
-def _ordered(ratings: Sequence[Label], order: Sequence[str], file: str) -> Scale:
+def _ordered(ratings: Sequence[Observation], order: Sequence[str], file: str) -> Scale:
     number = {word.casefold(): place / max(1, len(order) - 1) for place, word in enumerate(order)}
     if len(order) < 2 or len(number) < len(order):
-        raise UserError(f"--order {ratings[0].label}: give two categories or more, each once, lowest first")
+        raise UserError(f"--order {ratings[0].metric}: give two categories or more, each once, lowest first")
     unknown = [rating for rating in ratings if text_of(rating.value).casefold() not in number]
     if unknown:
         _refuse(unknown, f"is not in the order {', '.join(order)}", file)
@@ -113,8 +114,8 @@ def _ordered(ratings: Sequence[Label], order: Sequence[str], file: str) -> Scale
     return Scale(kind, tuple(order), {word: number[word.casefold()] for word in words}, 0, 1)
 
 
-def _refuse(ratings: Sequence[Label], reason: str, file: str) -> None:
-    lines = [f"{file}:{one.line}: {one.label}: {text_of(one.value)!r} {reason}" for one in ratings[:_LISTED]]
+def _refuse(ratings: Sequence[Observation], reason: str, file: str) -> None:
+    lines = [f"{file}:{one.line}: {one.metric}: {text_of(one.value)!r} {reason}" for one in ratings[:_LISTED]]
     raise BadInput(lines, len(ratings))
 
 
@@ -150,7 +151,7 @@ class Item:
     places: tuple[int, ...]
     reason: str | None
     groups: tuple[str | None, ...]
-    ratings: tuple[Label, ...] = ()
+    ratings: tuple[Observation, ...] = ()
     choices: tuple[tuple[str, str, bool], ...] = ()
     grades: tuple[tuple[str, float], ...] = ()
 
@@ -183,19 +184,14 @@ def join(human: Labels, scores: AnswerScores, label: str) -> tuple[list[Item], J
 
     BadInput if lines of one item differ in a column to break down by.
     """
-    together: dict[tuple[Hashable, ...], list[tuple[Label | Choice, Place]]] = {}
-    given: Sequence[Label | Choice] = human.choices or human.ratings
-    for one in given:
-        if one.label == label:
-            place = _rated(scores, one) if isinstance(one, Label) else _pair(scores, one)
-            key: tuple[Hashable, ...]
-            if isinstance(one, Label):
-                key = (one.example_id, one.system)
-            else:
-                key = tuple(sorted(place[0])) or (one.question_id, *sorted((one.a, one.b)))
-            together.setdefault(key, []).append((one, place))
+    together: dict[tuple[Hashable, ...], list[tuple[Observation, Place]]] = {}
+    for one in human.select(metric=label):
+        place = _pair(scores, one) if human.choices else _rated(scores, one)
+        about = (one.example_id, *(() if human.choices else (one.system,)))
+        key: tuple[Hashable, ...] = tuple(sorted(place[0])) if human.choices and place[0] else about
+        together.setdefault(key, []).append((one, place))
     _check_groups(human, [[one for one, _ in lines] for lines in together.values()])
-    items = [_item(scores, lines) for lines in together.values()]
+    items = [_item(human, scores, lines) for lines in together.values()]
     names: dict[str, list[str]] = {}
     for item in items:
         if item.reason is not None:
@@ -207,29 +203,33 @@ def join(human: Labels, scores: AnswerScores, label: str) -> tuple[list[Item], J
     return items, Join(len(items), len(joined), unmatched, len(scores.answers) - len(used))
 
 
-def _item(scores: AnswerScores, lines: Sequence[tuple[Label | Choice, Place]]) -> Item:
+def _item(human: Labels, scores: AnswerScores, lines: Sequence[tuple[Observation, Place]]) -> Item:
     """The item of lines that belong together; the first choice defines which answer is a."""
     first, (places, reason) = lines[0]
     question = scores.answers[places[0]].question_id if places else None
-    if isinstance(first, Label):
-        name = first.example_id if first.system is None else f"{first.example_id} ({first.system})"
-        ratings = tuple(one for one, _ in lines if isinstance(one, Label))
-        return Item(name, question or name, places, reason, first.groups, ratings)
-    name = f"{first.a} / {first.b}" if first.question_id is None else f"{first.question_id}: {first.a} / {first.b}"
+    groups = tuple(first.given[column] for column in human.by)
+    if not human.choices:
+        name = f"{first.example_id} ({first.system})" if first.system else first.example_id
+        return Item(name, question or name, places, reason, groups, tuple(one for one, _ in lines))
+    name = _name(first)
     choices, grades = [], []
     for one, (its, _) in lines:
-        assert isinstance(one, Choice)
-        swapped = its != places if its else one.a != first.a
-        choices.append((one.rater, _SWAPPED[one.choice] if swapped else one.choice, swapped))
-        if one.grade is not None:
-            grades.append((one.rater, -one.grade if swapped else one.grade))
-    question = question or first.question_id or name
-    return Item(name, question, places, reason, first.groups, (), tuple(choices), tuple(grades))
+        swapped = its != places if its else one.given["a"] != first.given["a"]
+        choice = one.label or ""
+        choices.append((one.rater, _SWAPPED[choice] if swapped else choice, swapped))
+        if one.score is not None:
+            grades.append((one.rater, -one.score if swapped else one.score))
+    return Item(name, question or first.question_id or name, places, reason, groups, (), tuple(choices), tuple(grades))
 
 
-def _rated(scores: AnswerScores, rating: Label) -> Place:
+def _name(choice: Observation) -> str:
+    name = f"{choice.given['a']} / {choice.given['b']}"
+    return f"{choice.question_id}: {name}" if choice.question_id else name
+
+
+def _rated(scores: AnswerScores, rating: Observation) -> Place:
     found = scores.by_id.get(rating.example_id, ())
-    if rating.system is not None:
+    if rating.system:
         same = tuple(place for place in found if scores.answers[place].system == rating.system)
         if found and not same:
             return (), "the id belongs to an answer of another system"
@@ -237,8 +237,10 @@ def _rated(scores: AnswerScores, rating: Label) -> Place:
     return (found, None) if len(found) == 1 else ((), SEVERAL if found else NO_ANSWER)
 
 
-def _pair(scores: AnswerScores, choice: Choice) -> Place:
-    (first, why_a), (second, why_b) = (_side(scores, choice.question_id, name) for name in (choice.a, choice.b))
+def _pair(scores: AnswerScores, choice: Observation) -> Place:
+    (first, why_a), (second, why_b) = (
+        _side(scores, choice.question_id or None, choice.given[side]) for side in ("a", "b")
+    )
     if not first or not second:
         return (), why_a or why_b
     if first == second:
@@ -264,13 +266,14 @@ def _side(scores: AnswerScores, question: str | None, name: str) -> Place:
     return (), "the example_id belongs to answers of several systems" if found else NO_ANSWER
 
 
-def _check_groups(human: Labels, together: Iterable[Sequence[Label | Choice]]) -> None:
+def _check_groups(human: Labels, together: Iterable[Sequence[Observation]]) -> None:
     bad = [
-        f"{human.name}:{other.line}: {column}: is {mine!r}, but {first!r} for the same answers in line {lines[0].line}"
+        f"{human.name}:{other.line}: {column}: is {other.given[column]!r}, but {lines[0].given[column]!r} for the same "
+        f"answers in line {lines[0].line}"
         for lines in together
         for other in lines[1:]
-        for column, mine, first in zip(human.by, other.groups, lines[0].groups, strict=True)
-        if mine != first
+        for column in human.by
+        if other.given[column] != lines[0].given[column]
     ]
     if bad:
         raise BadInput(bad[:_LISTED], len(bad))
@@ -281,11 +284,11 @@ def check_any(joins: Sequence[Join], human: Labels, scores: AnswerScores) -> Non
     if any(one.joined for one in joins):
         return
     if human.choices:
-        theirs = [f"{one.question_id}: {one.a} / {one.b}" for one in human.choices]
+        theirs = [_name(one) for one in human.select()]
         ours = [f"{one.question_id}: {one.system} ({one.example_id})" for one in scores.answers]
         mend = "question_id with a and b as systems, or a and b as example_ids, must be those of the rows"
     else:
-        theirs = [one.example_id for one in human.ratings]
+        theirs = [one.example_id for one in human.select()]
         ours = [one.example_id for one in scores.answers]
         mend = "name the column that holds the rows' ids with --map example_id=COLUMN"
     reasons = "; ".join(f"{each.count:,}: {each.reason}" for one in joins for each in one.unmatched)

@@ -33,9 +33,9 @@ from longmark.analysis.metaeval.results import (
     subset,
     unscored,
 )
-from longmark.records.labels import Labels
 from longmark.report.format import direction
 from longmark.scores.answers import AnswerScores
+from longmark.scores.labels import Labels
 from longmark.stats.correlation import Kind, coefficient, correlation, correlation_difference
 from longmark.stats.means import mean_estimate
 from longmark.stats.ppi import PpiMean, ppi_mean

@@ -11,8 +11,8 @@ import numpy as np
 
 from longmark.analysis.metaeval.labels import Item
 from longmark.errors import UserError
-from longmark.records.labels import MOST_GROUPS
 from longmark.scores.answers import AnswerScores
+from longmark.scores.labels import MOST_GROUPS
 from longmark.scores.manifest import MetricFacts
 from longmark.stats.max_t import ALL_ZERO, inverted, max_t
 from longmark.stats.means import ALL_EQUAL, mean_estimate

@@ -20,8 +20,8 @@ from longmark.analysis.metaeval.choice_sample import TIE, ChoiceMetric, ChoiceSa
 from longmark.analysis.metaeval.results import clusters_of
 from longmark.analysis.studies.calf.rows import Facts, Judge, Read
 from longmark.errors import UserError
-from longmark.records.labels import MOST_GROUPS
 from longmark.records.pair import EXPANSION_CHECKS
+from longmark.scores.labels import MOST_GROUPS
 from longmark.stats.results import Estimate
 
 MODES = {"human/human": "H/H", "human/model": "H/M", "model/model": "M/M"}

@@ -43,12 +43,13 @@ def document(found: Found) -> Document:
     counts = Counter(one.form for one in results.items.values())
     forms = [counted(counts[form], f"{form} item") for form in FORMS if counts[form]]
     absent = [words for part in parts if (words := part.absent(found))]
+    of_labels = found.labels.notices if found.labels else ()
     return Document(
         kind="climaqa study",
         title="Models on a benchmark made from books",
         lede=f"{listed(forms)}, {counted(len(results.read.systems), 'system')}" if forms else "No scores of models",
         sections=sections(parts, found, {}),
-        notices=[*results.read.notices, *([f"Not made: {'; '.join(absent)}."] if absent else [])],
+        notices=[*results.read.notices, *of_labels, *([f"Not made: {'; '.join(absent)}."] if absent else [])],
         settings={**found.settings, "runs": [str(run) for run in results.read.runs], **asdict(results.options)},
     )
 

@@ -24,15 +24,15 @@ from longmark.analysis.studies.comprehensiveness.results import Key, Results
 from longmark.analysis.studies.comprehensiveness.rows import BOTH, WIKI, Scored, value
 from longmark.concurrency import concurrently
 from longmark.datasets.published import DATASET, WIKICONTRADICT
-from longmark.errors import BadInput, NoScore, UserError
+from longmark.errors import NoScore, UserError
 from longmark.judge import ask, text
 from longmark.models.handles import Models
 from longmark.prompts import Prompt
-from longmark.records import sources
-from longmark.records.files import BadLines, at, read_object
-from longmark.records.labels import FINAL
-from longmark.records.values import Problem, as_list_cell, found, in_one_line, name
+from longmark.records.files import read_object
+from longmark.records.values import Problem, as_list_cell, found, in_one_line
 from longmark.records.write import replacing
+from longmark.scores.labels import FINAL, Form, Labels
+from longmark.scores.observations import Observation
 from longmark.stats.proportion import clustered_share
 from longmark.stats.results import Estimate
 
@@ -249,35 +249,9 @@ def read_key(path: Path) -> dict[str, Unmasked]:
         ) from None
 
 
-def read_annotations(path: Path, key: Mapping[str, Unmasked]) -> list[Annotation]:
-    """The labels of a file (JSON Lines, JSON, CSV, TSV or Parquet). errors: a list, or names joined by semicolons.
-
-    BadInput, with the line, for an item that is not in the key, an unknown error, NONE beside an error, no error at
-    all, or a second label of an item by a rater.
-    """
-    given: dict[tuple[str, str], Annotation] = {}
-    bad = BadLines()
-    for line, record in sources.records(path, sources.kind_of(path)):
-        try:
-            one = _annotation(record, key)
-            if given.setdefault((one.item, one.rater), one) is not one:
-                raise Problem(f'rater "{one.rater}" has already labelled {one.item}; keep only one of these lines')
-        except Problem as problem:
-            bad.add(at(path, line, str(problem)))
-    bad.check()
-    if not given:
-        raise BadInput([f"{path} has no labels"], 1)
-    return list(given.values())
-
-
-def _annotation(record: Any, key: Mapping[str, Unmasked]) -> Annotation:
-    if isinstance(record, sources.Unreadable) or not isinstance(record, Mapping):
-        message = record.message if isinstance(record, sources.Unreadable) else f"found {found(record)}"
-        raise Problem(f"expected item, rater and errors: {message}")
-    item, rater = name("item", record.get("item") or ""), name("rater", record.get("rater") or "people")
-    if item not in key:
-        raise Problem(f"item: {found(item)} is not in the key")
-    errors = as_list_cell("errors", record.get("errors"))
+def _errors_of(cell: Any) -> str:
+    """The names of errors in a cell, a list or joined by semicolons, as one text. Raises Problem."""
+    errors = as_list_cell("errors", cell)
     listed = errors.replace(",", ";").split(";") if isinstance(errors, str) else errors
     if not isinstance(listed, list) or not all(isinstance(one, str) for one in listed):
         raise Problem(f"errors: expected a list of names, found {found(errors)}")
@@ -288,7 +262,28 @@ def _annotation(record: Any, key: Mapping[str, Unmasked]) -> Annotation:
         raise Problem(f"errors: is empty; write {NONE} for an output without errors")
     if NONE in names and len(names) > 1:
         raise Problem(f"errors: {NONE} cannot be combined with errors; remove one of them")
-    return Annotation(item or "", rater or "", frozenset(names - {NONE}))
+    return ";".join(sorted(names))
+
+
+ANNOTATIONS = Form({"example_id": "item", "value": "errors", "rater": "rater"}, name="errors", read=_errors_of)
+
+
+def read_annotations(path: Path, key: Mapping[str, Unmasked], notices: list[str]) -> list[Annotation]:
+    """The labels of a file (JSON Lines, JSON, CSV, TSV or Parquet). errors: a list, or names joined by semicolons.
+    notices: gets what the reader says of the file.
+
+    BadInput, with the line, for an item that is not in the key, an unknown error, NONE beside an error, or no error at
+    all.
+    """
+
+    def read(one: Observation) -> Annotation:
+        if one.example_id not in key:
+            raise Problem(f"item: {found(one.example_id)} is not in the key")
+        return Annotation(one.example_id, one.rater, frozenset((one.label or "").split(";")) - {NONE})
+
+    with Labels(path, ANNOTATIONS) as given:
+        notices += given.notices
+        return given.each(read)
 
 
 def annotated(given: Sequence[Annotation], key: Mapping[str, Unmasked], alpha: float, seed: int) -> Annotated:

@@ -63,9 +63,11 @@ def _warnings(results: Results, questions: int) -> Iterator[str]:
         yield "There is one evaluator: the effect of the judge is unknown (give --evaluator twice)."
     if len(results.generators) < 2:
         yield "There is one generator: no generators are compared (give --generator twice)."
-    if results.labels is not None and results.labels.left_out:
-        counts = ", ".join(f"{count} of {name}" for name, count in results.labels.left_out.items())
-        yield f"Labels of dimensions that are not in the study were ignored: {counts}."
+    if results.labels is not None:
+        yield from results.labels.notices
+        if left_out := results.labels.left_out:
+            counts = ", ".join(f"{count} of {name}" for name, count in left_out.items())
+            yield f"Labels of dimensions that are not in the study were ignored: {counts}."
     if not results.judged:
         yield "Table 1 has no specificity and answer relevance: no answer has been judged yet."
 

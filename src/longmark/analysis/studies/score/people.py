@@ -44,12 +44,14 @@ from longmark.analysis.studies.score.results import (
 )
 from longmark.analysis.studies.score.tables import DIMENSION, EVALUATOR, mean_columns, scaled
 from longmark.analysis.studies.score.utilization import why_not
-from longmark.errors import BadInput, UserError
+from longmark.errors import UserError
 from longmark.records import Row
-from longmark.records import labels as records
 from longmark.records.read import Reading
 from longmark.report.format import counted
 from longmark.report.tables import Column, Table, interval_columns, method_column
+from longmark.scores import labels as records
+from longmark.scores.labels import FINAL
+from longmark.scores.observations import Observation
 from longmark.stats.agreement import fleiss_kappa
 from longmark.stats.bootstrap import FEWEST_BCA
 from longmark.stats.correlation import correlation
@@ -77,11 +79,13 @@ class Item:
 @dataclass(frozen=True, slots=True)
 class Labels:
     """by_dimension: dimension or scale -> item -> rater -> yes, no or n/a, or a number; left_out: dimension that the
-    study does not have -> number of labels; final: dimension -> item -> the label that was decided or agreed on."""
+    study does not have -> number of labels; final: dimension -> item -> the label that was decided or agreed on;
+    notices: what the file says twice, and names of raters that look the same."""
 
     by_dimension: Mapping[str, Mapping[Item, Mapping[str, Any]]]
     left_out: Mapping[str, int]
     final: Mapping[str, Mapping[Item, Any]] = field(default_factory=dict)
+    notices: tuple[str, ...] = ()
 
     @property
     def raters(self) -> set[str]:
@@ -121,35 +125,33 @@ def read_labels(path: Path, dimensions: Collection[str], known: Mapping[str, Map
     Case does not matter in dimensions and labels. BadInput, a line for each record that is wrong; UserError if the file
     has no label of the study.
     """
-    found: dict[str, dict[Item, dict[str, Any]]] = {}
-    final: dict[str, dict[Item, dict[str, Any]]] = {}
-    left_out, wrong = Counter[str](), list[str]()
     names = {_folded(name): name for name in (*dimensions, *SCALES)}
-    for one in records.read_labels(path, needed=("rater", "label", "value")).ratings:
-        try:
-            item = _item(one, known)
-            decided = one.rater == records.FINAL
-            name = one.label.removesuffix(f".{records.FINAL}") if decided else one.label
-            dimension = name if name in dimensions else names.get(_folded(name), name)
-            if dimension not in dimensions and dimension not in SCALES:
-                left_out[dimension] += 1
-                continue
-            by_rater = (final if decided else found).setdefault(dimension, {}).setdefault(item, {})
-            if one.rater in by_rater:
-                raise ValueError(f"{one.rater} labels this item and dimension twice")
-            by_rater[one.rater] = _label(one.value, is_number=dimension in SCALES)
-        except ValueError as error:
-            wrong.append(f"{path}:{one.line}: {error}")
-    if wrong:
-        raise BadInput(wrong[: records.SHOWN], len(wrong))
-    if not found:
+
+    def read(one: Observation) -> tuple[str, Item, str, Any]:
+        item = _item(one, known)
+        name = one.metric.removesuffix(f".{FINAL}") if one.rater == FINAL else one.metric
+        dimension = names.get(_folded(name), name)
+        if dimension not in names.values():
+            return dimension, item, one.rater, None
+        return dimension, item, one.rater, _label(one.value, is_number=dimension in SCALES)
+
+    with records.Labels(path, filled=("rater", "label", "value")) as given:
+        every, notices = given.each(read), tuple(given.notices)
+    labels: dict[str, dict[Item, dict[str, Any]]] = {}
+    final: dict[str, dict[Item, Any]] = {}
+    for dimension, item, rater, label in every:
+        if rater == FINAL:
+            final.setdefault(dimension, {})[item] = label
+        elif label is not None:
+            labels.setdefault(dimension, {}).setdefault(item, {})[rater] = label
+    if not labels:
         raise UserError(f"{path} has no label of the study's dimensions: {', '.join((*dimensions, *SCALES))}")
-    own = {name: {item: its[records.FINAL] for item, its in by_item.items()} for name, by_item in final.items()}
-    return Labels(found, dict(left_out), own)
+    left_out = Counter(dimension for dimension, *_, label in every if label is None)
+    return Labels(labels, dict(left_out), final, notices)
 
 
-def _item(one: records.Label, known: Mapping[str, Mapping[str, Item]]) -> Item:
-    if one.system is None and len(known) > 1:
+def _item(one: Observation, known: Mapping[str, Mapping[str, Item]]) -> Item:
+    if not one.system and len(known) > 1:
         raise ValueError(f"no system: the study has several generators, {', '.join(known)}")
     generator = one.system or next(iter(known))
     if generator not in known:

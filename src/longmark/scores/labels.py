@@ -1,0 +1,393 @@
+"""The labels that raters gave, in the table of observations: ratings of answers, or choices between two answers.
+
+Ratings:  example_id, value; and label (its name), rater, system if there are several
+          or, as SCORE has them: item, label (the value); and dimension (its name), rater, system
+Choices:  a, b, choice (a, b or tie, or a graded preference); and question_id, label, rater if there are several; a was
+          shown first. A graded preference is a number: below 0 for a, 0 for a tie, above 0 for b
+
+CSV, TSV, JSON Lines, JSON or Parquet, by the suffix. A file with a column `choice` contains choices. Raters can have a
+column each in place of `rater` and `value` (or `choice`). Column names are compared without case; others can be mapped
+to ours. A value is a number or a text; lines with an empty value, or with a word for none (NA, N/A, null), are left
+out and counted. Of several labels that a rater gave the same thing the last one counts; where the file names no raters,
+they are refused, since several people can be meant. The files of studies have columns of their own: a `Form`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+import orjson
+
+from longmark.errors import UnknownName, UserError
+from longmark.records import sources
+from longmark.records.files import BadLines, at
+from longmark.records.values import Problem, folded, found, looks, missing
+from longmark.records.values import name as name_of
+from longmark.scores.observations import Observation, Observations
+
+GROUPS = ("group", "mode", "subject")
+"""Columns by which the figures are broken down if nothing else is asked for."""
+
+MOST_GROUPS = 60
+FINAL = "final"
+"""The rater of a label that was decided, or agreed on by all. For `metaeval` the label is named NAME.final."""
+
+_NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
+_COMMA = re.compile(r"[-+]?[0-9]+,[0-9]+")
+_NOT_STATED = frozenset(("na", "n/a", "n.a."))
+"""Words for none that are a label of their own where every line must have one (SCORE: the detail is not stated)."""
+_EMPTY = _NOT_STATED | frozenset(("", "#n/a", "#na", "<na>", "nan", "none", "null"))
+_TRUTH = {True: "true", False: "false"}
+_ONLY_RATER = "people"
+
+Given = str | Path | Iterable[Mapping[str, Any]]
+Made = TypeVar("Made")
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """How a file has its labels. columns: our field -> its column; needed: columns that it must have; filled: columns
+    without an empty cell; name: of the labels of a file without a column `label`; known: field -> the values that it
+    may have; read: the label in a cell of the value, in place of a number or a text (raises Problem); whole:
+    `Observation.given` is the record."""
+
+    columns: Mapping[str, str]
+    needed: Collection[str] = ("example_id", "value")
+    filled: Collection[str] = ()
+    name: str = "rating"
+    known: Mapping[str, Collection[str]] = field(default_factory=dict)
+    read: Callable[[Any], str] | None = None
+    whole: bool = False
+
+
+_RATINGS = Form({one: one for one in ("example_id", "system", "label", "value", "rater")})
+_SCORE = Form({"example_id": "item", "system": "system", "label": "dimension", "value": "label", "rater": "rater"})
+_CHOICE = ("question_id", "a", "b", "choice", "label", "rater")
+_CHOICES = Form({one: one for one in _CHOICE}, needed=("a", "b", "choice"), name="preference")
+FIELDS = tuple(dict.fromkeys((*_RATINGS.columns, *_CHOICES.columns)))
+
+KEY_POINTS = Form(
+    {"example_id": "pair", "label": "key_point", "system": "answer", "value": "value", "rater": "rater"},
+    needed=(_POINT := ("example_id", "label", "system", "value", "rater")),
+    filled=_POINT,
+    known={"system": ("a", "b"), "value": ("totally", "partially", "wrong", "absent")},
+)
+"""Whether an answer of a pair has a key point of the reference (CALF, appendix B.1): totally correct, partially
+correct, totally wrong, or not in the answer."""
+
+
+class Labels(Observations):
+    """The labels of a file, or of records. Each is an `Observation`; of a choice, `given` has a and b. Closed as
+    `Observations` is.
+
+    name: of the file; choices: whether it holds choices; by: the columns of the groups, whose values are in `given`;
+    empty: lines without a value, which are left out; notices: what else a reader of the results should know.
+    """
+
+    _ORDER = "line, number, metric, rater"
+
+    def __init__(
+        self,
+        given: Given,
+        form: Form | None = None,
+        *,
+        mapping: Mapping[str, str] | None = None,
+        by: Sequence[str] = (),
+        raters: Sequence[str] = (),
+        filled: Collection[str] = (),
+    ) -> None:
+        """form: ratings or choices, as the columns say, if it is None; mapping: our field -> column; by: columns to
+        break down by; raters: columns with the labels of one rater each; filled: fields that every line must have.
+
+        Errors: UserError if the file as a whole cannot be used, BadInput with the first lines that are wrong,
+        UnknownName for a field or a column that does not exist.
+        """
+        super().__init__()
+        self.by: tuple[str, ...] = ()
+        self.empty = 0
+        try:
+            self._read(given, form, mapping, by, raters, filled)
+        except BaseException:
+            self._db.close()
+            raise
+
+    def _read(
+        self,
+        given: Given,
+        form: Form | None,
+        mapping: Mapping[str, str] | None,
+        by: Sequence[str],
+        raters: Sequence[str],
+        filled: Collection[str],
+    ) -> None:
+        records: Callable[[], Iterable[tuple[int, Any]]]
+        if isinstance(given, str | Path):
+            self.name = str(given)
+            records = partial(sources.records, Path(given), sources.kind_of(Path(given)))
+        else:
+            self.name = "human"
+            records = partial(enumerate, list(given), 1)
+        names, any_record = dict[Any, None](), False
+        for _, record in records():
+            any_record = True
+            names.update(dict.fromkeys(record) if isinstance(record, Mapping) else {})
+        if not any_record:
+            raise UserError(f"{self.name} has no records; write one label per line")
+        columns = _Columns(self.name, names, form, mapping, by, raters, filled)
+        self.choices, wrong, replaced = "choice" in columns.form.columns, BadLines(), 0
+        self._runs.append(Path(self.name))
+        self._db.execute("BEGIN")
+        for line, record in records():
+            for rater in raters or (None,):
+                try:
+                    one = columns.label(line, record, rater)
+                    self.empty += one is None
+                    replaced += one is not None and self._add_label(one, named=columns.raters_named)
+                except Problem as problem:
+                    wrong.add(at(self.name, line, str(problem)))
+                    break
+        self._db.execute("COMMIT")
+        wrong.check()
+        if not self.labels:
+            raise UserError(f"{self.name}: no line has a {'choice' if self.choices else columns.column('value')}")
+        if self.empty:
+            self.notices.append(f"{self.empty:,} empty value{'s' * (self.empty > 1)} in {self.name}: ignored.")
+        if replaced:
+            its = "label of a rater has" if replaced == 1 else "labels of raters have"
+            self.notices.append(f"{replaced:,} {its} a later line of the same rater in {self.name}, which counts.")
+        self.notices += self._alike()
+        unused = {} if by else self._useless(columns.by)
+        self.notices += [f"No results by the column {column}: {reason}." for column, reason in unused.items()]
+        self.by = tuple(column for column in columns.by if column not in unused)
+
+    def _add_label(self, one: Observation, *, named: bool) -> bool:
+        """Adds a label; whether it takes the place of another. Problem if the two may be of different people."""
+        system = self._systems.setdefault((0, one.system), len(self._systems))
+        example, metric = self._example(0, system, one, {}), self._metrics.setdefault(one.metric, len(self._metrics))
+        query = "SELECT line FROM scores WHERE example = ? AND metric = ? AND rater = ?"
+        earlier = self._db.execute(query, (example, metric, one.rater)).fetchone()
+        if earlier and not named:
+            about = f'"{one.given["a"]}" or "{one.given["b"]}"' if self.choices else f'"{one.example_id}"'
+            raise Problem(
+                f"{about} already has a label ({one.metric}) in line {earlier[0]}, and the file names no raters; "
+                "keep one of them, or add a column rater"
+            )
+        self._db.execute(
+            "INSERT OR REPLACE INTO scores (example, metric, system, score, status, rater, label, line, given) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (example, metric, system, one.score, one.status, one.rater, one.label, one.line, orjson.dumps(one.given)),
+        )
+        return bool(earlier)
+
+    @property
+    def labels(self) -> list[str]:
+        """Their names."""
+        return self.metrics
+
+    def each(self, read: Callable[[Observation], Made]) -> list[Made]:
+        """What `read` makes of each label. BadInput with the lines for which it raises Problem or ValueError."""
+        made, wrong = list[Made](), BadLines()
+        for one in self.select():
+            try:
+                made.append(read(one))
+            except (Problem, ValueError) as error:
+                wrong.add(at(self.name, one.line, str(error)))
+        wrong.check()
+        return made
+
+    def _alike(self) -> Iterator[str]:
+        """Names of raters that look the same (case, width, letters of another script): probably one person."""
+        by: dict[str, list[str]] = {}
+        for (rater,) in self._db.execute("SELECT rater FROM scores GROUP BY rater ORDER BY MIN(line)"):
+            by.setdefault(looks(rater), []).append(rater)
+        for names in by.values():
+            if len(names) > 1:
+                same = " and ".join(map(ascii, names))
+                yield f"The raters {same} in {self.name} look the same and count as {len(names)} people."
+
+    def _useless(self, by: Sequence[str]) -> dict[str, str]:
+        """The columns that are named like a group and are none, with the reason."""
+        unused: dict[str, str] = {}
+        about = "metric, id" if self.choices else "example, metric"
+        for column in by:
+            value = "COALESCE(json_extract(given, ?), char(0))"
+            path = f'$."{column}"'
+            query = f"SELECT COUNT(DISTINCT {value}) FROM scores"
+            if (count := self._db.execute(query, (path,)).fetchone()[0]) > MOST_GROUPS:
+                unused[column] = f"it has {count:,} different values"
+            query = (
+                f"SELECT 1 FROM scores JOIN examples ON number = example GROUP BY {about} "
+                f"HAVING COUNT(DISTINCT {value}) > 1 LIMIT 1"
+            )
+            if column not in unused and self._db.execute(query, (path,)).fetchone():
+                unused[column] = "it differs between lines on the same answers"
+        return unused
+
+
+class _Columns:
+    """Which column of a file holds which field. by: the columns of the groups."""
+
+    def __init__(
+        self,
+        file: str,
+        names: Mapping[Any, None],
+        form: Form | None,
+        mapping: Mapping[str, str] | None,
+        by: Sequence[str],
+        raters: Sequence[str],
+        filled: Collection[str],
+    ) -> None:
+        self._mapped, self.by, self._raters = dict(mapping or {}), tuple[str, ...](), raters
+        for name in self._mapped:
+            if name not in FIELDS:
+                raise UnknownName("field", name, FIELDS, f"The fields are {', '.join(FIELDS)}.")
+        known: dict[str, Any] = {folded(str(column)): column for column in reversed(names)} | self._mapped
+        chosen = "choice" in known or (raters and {"a", "b"} <= known.keys())
+        self.form = form or (_CHOICES if chosen else _SCORE if "dimension" in known else _RATINGS)
+        self._filled = {*self.form.filled, *filled}
+        self._column: dict[str, Any] = {}
+        if not names:  # every record is unreadable, each with its reason
+            return
+        listed = f"The columns are {first_few(names, 12)}."
+        value = "choice" if chosen else "value"
+        for option, columns in (("map", self._mapped.values()), ("raters", raters)):
+            for column in columns:
+                if column not in names:
+                    raise UnknownName(f"column in --{option}", column, map(str, names), listed)
+        if raters and (twice := sorted({"rater", value} & known.keys())):
+            raise UserError(f"{file} has a column {twice[0]} and a column for each rater; omit --raters")
+        self._column = dict(self._mapped)
+        taken = set(self._column.values())
+        for name, own in self.form.columns.items():
+            if own in known and known[own] not in taken:
+                self._column.setdefault(name, known[own])
+        for name in dict.fromkeys((*self.form.needed, *self._filled)):
+            if name not in self._column and not (raters and name in ("rater", value)):
+                remedy = "" if mapping is None else f"; name it with --map {name}=COLUMN"
+                if remedy and name == value:
+                    remedy += ", or the columns of several raters with --raters COLUMN,…"
+                raise UserError(
+                    f"{file}: labels need a column {self.column(name)}; found {first_few(names, 12)}{remedy}"
+                )
+        for column in by:
+            if column not in names and folded(column) not in known:
+                raise UnknownName("column in --by", column, map(str, names), listed)
+        asked = [column if column in names else known[folded(column)] for column in by]
+        free = (known[group] for group in GROUPS if group in known and known[group] not in self._column.values())
+        self.by = tuple(map(str, asked or (free if form is None else ())))
+
+    @property
+    def raters_named(self) -> bool:
+        return bool(self._raters) or "rater" in self._column
+
+    def column(self, name: str) -> str:
+        """The file's name of a field."""
+        return str(self._column.get(name, self.form.columns.get(name, name)))
+
+    def label(self, line: int, record: Any, rater: str | None) -> Observation | None:
+        """The label of a record, or of its column for this rater; None if it is empty. Raises Problem."""
+        if isinstance(record, sources.Unreadable):
+            raise Problem(record.message)
+        if not isinstance(record, Mapping):
+            raise Problem(f"expected named fields, found {found(record)}")
+        given: dict[str, Any] = dict(record) if self.form.whole else {one: _group(record.get(one)) for one in self.by}
+        question = self._name(record, "question_id", None)
+        if "choice" in self.form.columns:
+            a, b = self._name(record, "a"), self._name(record, "b")
+            if a == b:
+                raise Problem(f'a and b are both "{a}"; a choice is between two answers')
+            given |= {"a": a, "b": b}
+            # One example in both orders: what was shown first takes the place of a system.
+            example, system = orjson.dumps([question, *sorted((a, b))]).decode(), a
+            number, text = _choice(self._cell(record, "choice", rater))
+        else:
+            example, system = self._name(record, "example_id"), self._name(record, "system", None)
+            number, text = self._value(self._cell(record, "value", rater))
+        if number is None and text is None:
+            return None
+        label = self._name(record, "label", self.form.name)
+        who = self._name(record, "rater", _ONLY_RATER) if rater is None else rater
+        key = (0, example, question, "", system, bool(system), "", label)
+        return Observation(*key, number, rater=who, label=text, line=line, given=given)
+
+    def _cell(self, record: Mapping[str, Any], name: str, rater: str | None = None) -> Any:
+        value = record.get(self.column(name) if rater is None else rater)
+        return None if missing(value) or (isinstance(value, str) and not value.strip()) else value
+
+    def _name(self, record: Mapping[str, Any], name: str, *default: str | None) -> str:
+        """The text of a field. Without a default it must be there; a default that is a text is for a file without the
+        column, and None, which is read as "", for an empty cell too."""
+        value, column = self._cell(record, name), self._column.get(name)
+        if value is not None:
+            return self._known(name, (name_of(self.column(name), value) or "").strip())
+        if default and (column is None or default[0] is None) and name not in self._filled:
+            return default[0] or ""
+        leave = f"; name it, or leave out the column {column}" if default and name not in self._filled else ""
+        raise Problem(f"{self.column(name)}: is empty{leave}")
+
+    def _known(self, name: str, text: str) -> str:
+        if (known := self.form.known.get(name)) is None:
+            return text
+        if (folded_text := text.casefold()) not in known:
+            raise Problem(f"{self.column(name)}: expected {' or '.join(known)}, found {found(text)}")
+        return folded_text
+
+    def _value(self, cell: Any) -> tuple[float | None, str | None]:
+        """The number, or the text; neither if there is none, or one of the words for none. Raises Problem."""
+        if self.form.read is not None:
+            return None, self.form.read(cell)
+        filled = "value" in self._filled
+        value = _plain(self.column("value"), cell, _EMPTY - _NOT_STATED if filled else _EMPTY)
+        if value is None and filled:
+            raise Problem(f"{self.column('value')}: is empty")
+        return (None, self._known("value", value)) if isinstance(value, str) else (value, None)
+
+
+def _group(value: Any) -> str | None:
+    return None if missing(value) else _TRUTH[value] if isinstance(value, bool) else name_of("by", value)
+
+
+def _plain(column: str, raw: Any, empty: Collection[str]) -> float | str | None:
+    """A number, written as such or as text; a text; None if there is none, or one of the words for none. Raises Problem
+    for anything else."""
+    if raw is None:
+        return None
+    if isinstance(raw, bool):
+        return _TRUTH[raw]
+    if isinstance(raw, str):
+        text = " ".join(raw.split())
+        if text.casefold() in empty:
+            return None
+        if _COMMA.fullmatch(text):
+            raise Problem(f"{column}: {found(raw)} has a decimal comma; write {text.replace(',', '.')}")
+        if not _NUMBER.fullmatch(text):
+            return text
+        raw = float(text)
+    if not isinstance(raw, int | float):
+        raise Problem(f"{column}: expected a number or a text, found {found(raw)}")
+    if not abs(raw) < 1e300:
+        raise Problem(f"{column}: {found(raw)} is too large for a rating")
+    return float(raw)
+
+
+def _choice(raw: Any) -> tuple[float | None, str | None]:
+    """The grade, None for a word; and the choice, None if the cell is empty. Raises Problem."""
+    text = raw.strip().casefold() if isinstance(raw, str) else ""
+    if text in ("a", "b", "tie"):
+        return None, text
+    grade = _plain("choice", raw, _EMPTY)
+    if isinstance(grade, str):
+        raise Problem(f"choice: expected a, b or tie, or a number (below 0 for a, above 0 for b), found {found(raw)}")
+    return grade, None if grade is None else "tie" if grade == 0 else "a" if grade < 0 else "b"
+
+
+def first_few(names: Iterable[object], most: int = 5) -> str:
+    """Some names for a message, and how many more there are."""
+    listed = list(map(str, names))
+    rest = len(listed) - most
+    return ", ".join(listed[:most]) + (f" and {rest:,} more" if rest > 0 else "")
