@@ -308,3 +308,25 @@ def test_a_run_of_an_earlier_version_of_a_metric_is_not_continued_and_verify_nam
         longmark.run([example], "climaqa.mcq", out=run)
     assert cli.main(["verify", str(run)]) == 3
     assert "version" in capsys.readouterr().out
+
+
+def test_a_bundle_has_the_answers_without_a_row_and_verify_sees_a_changed_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("LONGMARK_HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+    lines = [*EXAMPLES, {**EXAMPLES[0], "id": "bad", "references": 3, "system": "b"}]
+    Path("e.jsonl").write_bytes(b"\n".join(map(orjson.dumps, lines)))
+    assert cli.main(["run", "e.jsonl", "--metrics", "score.readability", "--out", "run", "--skip-bad", "--quiet"]) == 0
+    assert cli.main(["export", "run", "--bundle", "b.zip"]) == 0
+    with zipfile.ZipFile("b.zip") as file:
+        assert file.read("absent.jsonl") == Path("run/absent.jsonl").read_bytes() != b""
+        file.extractall("copy")
+    assert cli.main(["verify", "b.zip"]) == 0
+    for content in (None, Path("run/absent.jsonl").read_text().replace('"b"', '"c"')):
+        Path("copy/absent.jsonl").unlink(missing_ok=True)
+        if content is not None:
+            Path("copy/absent.jsonl").write_text(content)
+        capsys.readouterr()
+        assert cli.main(["verify", "copy"]) == 3
+        assert "changed since the run: absent.jsonl: the answers without a row" in capsys.readouterr().out

@@ -37,6 +37,7 @@ CREATE TABLE rows (n INTEGER, m INTEGER, offset INTEGER, status TEXT, PRIMARY KE
 CREATE TABLE asked (key BLOB PRIMARY KEY) WITHOUT ROWID;
 """
 _AUTOMATIC = "automatic"  # in the index, the status of a row whose score is automatic
+ABSENT_FILE = "absent.jsonl"
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -83,7 +84,7 @@ class RunFolder:
         self.space = Workspace(path, "manifest.json", "run", named=named, system=str, sessions=list)
         self.rows_path = path / "rows.jsonl"
         self.examples_path = path / "examples.jsonl"
-        self.absent_path = path / "absent.jsonl"
+        self.absent_path = path / ABSENT_FILE
         self._scores = list(scores)
         self._number = {name: m for m, name in enumerate(scores)}
         self._writes = 0

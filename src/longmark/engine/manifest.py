@@ -10,8 +10,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from longmark.engine.folder import ABSENT_FILE
 from longmark.engine.pairs import as_pairs
 from longmark.engine.settings import Settings
+from longmark.home import digest
 from longmark.models.handles import DEFAULT_DOMAIN
 from longmark.workspace import Workspace
 
@@ -52,6 +54,12 @@ def own(settings: Settings) -> dict[str, Any]:
         "domain": domain.model_dump(mode="json") if brought else None,
         "metrics": {chosen.name: dict(chosen.metric.origin) for chosen in settings.selected if chosen.metric.source},
     }
+
+
+def absent_hash(folder: Path) -> str | None:
+    """The SHA-256 (16 hex digits) of the answers that a run has no row of; None if there are none."""
+    file = folder / ABSENT_FILE
+    return digest(file)[:16] if file.is_file() else None
 
 
 def environment() -> dict[str, Any]:

@@ -106,6 +106,7 @@ async def execute(
         }
         space.write()
         changes = folder.adopt(removed_count=options.limit is None)
+        manifest["examples"]["absent"] = manifests.absent_hash(out)
         _tell_changes(options, source.bad, changes, folder.absent())
         if check is not None and (mismatch := check.message(settings.selected)) is not None:
             options.tell(mismatch)

@@ -23,6 +23,8 @@ from typing import Any
 
 from longmark import metrics
 from longmark.domain import Domain
+from longmark.engine.folder import ABSENT_FILE
+from longmark.engine.manifest import absent_hash
 from longmark.engine.pairs import Comparison
 from longmark.engine.settings import RETRIED, Settings, choose, every_prompt, parameters
 from longmark.engine.worker import Task, WorkerPool
@@ -91,6 +93,10 @@ async def verify(run: Path, cache: CallCache, given: Given | None = None) -> Ver
     settings, gone = _settings(manifest, cache, run, given or Given())
     changed = [f"{name}: {why}" for name, why in gone.items()] or differences("", manifest["fixed"], settings.fixed())
     found = Verification(changed=list(changed))
+    if absent_hash(run) != (manifest.get("examples") or {}).get("absent"):
+        found.changed.append(
+            f"{ABSENT_FILE}: the answers without a row, which count as unscored, are not those of the run"
+        )
     rows: dict[str, dict[str, Row]] = {}
     for row in _lines(run / "rows.jsonl", Row.from_json):
         rows.setdefault(row.example_id, {})[row.metric] = row
@@ -315,7 +321,8 @@ async def export(run: Path, cache: Path, bundle: Path, given: Given | None = Non
             copy.copy_from(noting, noting.used)
             copy.close()
             with zipfile.ZipFile(bundle, "w", zipfile.ZIP_DEFLATED) as file:
-                for path in (*(run / name for name in _FILES), calls):
+                absent = [ABSENT_FILE] if (run / ABSENT_FILE).is_file() else []
+                for path in (*(run / name for name in (*_FILES, *absent)), calls):
                     file.write(path, path.name)
     except OSError as error:
         raise UserError(f"{error.filename or bundle}: {error.strerror}") from None
@@ -342,7 +349,7 @@ def opened(run: Path, cache: Path, most: int = MOST) -> Iterator[tuple[Path, Cal
         try:
             with zipfile.ZipFile(run) as file:
                 left = most
-                for name in (*_FILES, _CALLS):
+                for name in (*_FILES, _CALLS, *({ABSENT_FILE} & {*file.namelist()})):
                     with file.open(name) as source, open(folder / name, "wb") as target:
                         while piece := source.read(min(1 << 20, left + 1)):
                             if (left := left - len(piece)) < 0:
