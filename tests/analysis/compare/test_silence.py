@@ -102,6 +102,16 @@ def test_no_share_of_unscored_answers_passes_where_they_change_the_result(
     assert "on the common questions no significant difference; with unscored answers as the worst score base is" in out
 
 
+@pytest.mark.parametrize(("margin", "word"), [((), "undecided"), (("--margin", ".1"), "ok")])
+def test_where_only_the_baseline_is_silent_both_readings_decide(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], margin: tuple[str, ...], word: str
+):
+    """No difference on the 20 common questions, and better with silence counted: only a margin says that it is fine."""
+    path = rows(tmp_path / "rows.jsonl", {"base": [silent(BASE, 20)], "new": [LIKE]})
+    code = main(["compare", path, "--fail-if-worse", "--higher", "m", "--draws", "300", *margin])
+    assert (code, f"{word}: m, new against base" in capsys.readouterr().out) == (0 if word == "ok" else 3, True)
+
+
 def test_a_system_is_not_better_for_answering_only_what_it_answers_well(tmp_path: Path):
     """x scores .5 on 20 questions; y answers 10 of them and gets .6: better on these, worse with silence counted."""
     x: Values = [0.5 + 0.01 * (i % 3) for i in range(20)]

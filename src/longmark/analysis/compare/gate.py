@@ -6,8 +6,9 @@ The results, of which only `ok` passes, in the order in which they are tried:
     worse        without a margin: the difference is significant (the p that decides is at most alpha over the pairs
                  with the first system); with a margin: `margin` says so
     unscored     the share of unscored answers of the system is larger than that of the first one, by more than allowed
-    undecided    worse in one of the readings with and without unscored answers, or there are too few questions to find
-                 any difference; with a decision required, also whatever is not equivalent, better or non-inferior
+    undecided    the readings with and without unscored answers disagree (also where only the first system has any; with
+                 a margin: and do not both find that the system is not worse by it), or there are too few questions to
+                 find any difference; with a decision required, also whatever is not equivalent, better or non-inferior
     ok           anything else: a difference was not found, or lies within the margin
 """
 
@@ -99,7 +100,7 @@ def _result(
     if pair.few:
         return UNDECIDED, pair.few
     if decision is None:
-        in_one = pair.counted is not None and base in (pair.common.better, pair.counted.better)
-        return (UNDECIDED, pair.undecided) if in_one else ("ok", None)
-    open_ = require_decision and decision.conclusion not in (EQUIVALENT, *fine)
-    return (UNDECIDED if open_ or worse in decision.words else "ok"), decision.reason
+        return (UNDECIDED, pair.undecided) if pair.undecided else ("ok", None)
+    open_ = decision.conclusion not in (EQUIVALENT, *fine)
+    disagree = worse in decision.words or len({*decision.words}) > 1
+    return (UNDECIDED if open_ and (require_decision or disagree) else "ok"), decision.reason
