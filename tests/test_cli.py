@@ -214,6 +214,14 @@ def test_a_condition_that_cannot_be_tested_is_refused_before_the_run(longmark: C
     assert not Path("out").exists()
 
 
+def test_a_report_refuses_a_condition_on_an_unknown_system_before_it_writes_its_page(longmark: Command, tmp_path: Path):
+    write_jsonl(tmp_path / "r.jsonl", [{"example_id": "1", "metric": "m", "score": 0.2, "system": "brief"}])
+    done = longmark("report", "r.jsonl", "--out", "page.html", "--fail-under", "m[nobody]>=0.1")
+    refused(done, "--fail-under")
+    assert "The systems are brief." in done.err
+    assert not Path("page.html").exists()
+
+
 def test_a_limit_that_only_exact_matches_reach_is_noted(longmark: Command, tmp_path: Path):
     """.7 EM + .3 judge >= .5 needs EM for (.5 - .3) / .7 = 29 % of the answers."""
     rows = [{"example_id": str(n), "metric": "ccrs.answer_correctness", "score": 0.2} for n in range(3)]
@@ -298,7 +306,7 @@ def test_a_dry_run_sends_nothing_and_makes_no_folder(longmark: Command):
         assert line.split()[1:4] == ["5", "5", "0"]  # rows, calls, cached
         assert longmark(*judged(server, "--limit", "2")).code == 0
         done = longmark(*judged(server, "--dry-run"))
-        assert "2 rows exist already" in done.out
+        assert "Rows already computed: 2." in done.out
         assert next(line for line in done.out.splitlines() if line.startswith(QR)).split()[1:4] == ["3", "3", "0"]
         assert server.counts["requests"] == 2
         elsewhere = longmark(*judged(server, "--dry-run", "--out", "other"))  # the last --out counts

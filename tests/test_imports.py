@@ -53,7 +53,7 @@ SIDE: tuple[tuple[str, ...], ...] = (
 )
 # records <- scores <- stats <- report <- analysis <- cli; a study runs the engine too
 STUDIES = SIDE.index(("analysis.studies", "validator"))
-BENEATH_THE_SIDE = frozenset({"longmark", "errors", "home", "records", "domain", "text"})
+BENEATH_THE_SIDE = frozenset({"longmark", "errors", "home", "progress", "records", "domain", "text"})
 
 HEAVY = frozenset(
     {"numpy", "scipy", "torch", "pandas", "pyarrow", "transformers", "sentence_transformers", "tokenizers", "xllamacpp"}

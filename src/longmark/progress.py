@@ -12,9 +12,9 @@ LINES_EVERY = 10.0  # seconds between lines where there is no terminal
 _DRAWN_EVERY = 0.2  # seconds between two pictures of the bar
 
 
-def counted(n: int, thing: str) -> str:
-    """`1 call`, `1,200 calls`."""
-    return f"{n:,} {thing}" if n == 1 else f"{n:,} {thing}s"
+def counted(count: int, one: str, several: str = "") -> str:
+    """`1 pair`, `1,200 pairs`."""
+    return f"{count:,} {one if count == 1 else several or one + 's'}"
 
 
 def cost(usd: float | None) -> str:

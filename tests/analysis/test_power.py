@@ -145,6 +145,8 @@ def test_clusters_need_more_questions(tmp_path: Path):
     (together,) = power([path], Options(effect=0.02, cluster="document")).comparisons
     assert (together.variance.clusters, together.per_cluster) == (20, 4.0)
     assert there(there(together.needed).value) > 2 * there(there(alone.needed).value)
+    said = document(power([path], Options(effect=0.02, cluster="document"))).sections[0].says
+    assert "(alpha 0.05, 1 comparison, assurance 0.8, clusters by document)" in said
 
 
 def test_a_pilot_without_spread_has_no_answer(tmp_path: Path):

@@ -202,7 +202,7 @@ def test_a_book_in_both_a_missing_one_and_a_held_out_one_are_errors(tmp_path: Pa
     assert check_books([renamed], {"source": source}) == []  # known by its text
     with pytest.raises(UserError, match=r"--source s contains tides\.txt, the book of the item x"):
         check_books([renamed], {"held-out": source})
-    assert "1 items name no passage" in check_books([item("x", passages=())], {"source": source})[0]
+    assert "no passage is named by 1 item:" in check_books([item("x", passages=())], {"source": source})[0]
 
 
 @given(TEXTS, st.integers(20, 60), st.integers(0, 9))

@@ -104,7 +104,7 @@ def test_an_endpoint_that_refuses_everything_stops_the_run_with_its_own_words(
         said = capsys.readouterr().err
         assert "every call to a model was refused" in said
         assert "your project may not use this model" in said
-        assert "rows were not computed" in said
+        assert "Not computed: " in said
         server.settings.answer = None
         assert main([*command, "--quiet"]) == 0
     assert len((out / "rows.jsonl").read_text().splitlines()) == 300

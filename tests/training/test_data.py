@@ -91,7 +91,7 @@ def test_items_that_stay_out_are_counted_with_the_reason(tmp_path: Path):
 
 def test_a_validation_set_is_not_trained_on_and_nothing_left_is_an_error(tmp_path: Path):
     write_items([mcq("1")], tmp_path / "held.jsonl")
-    with pytest.raises(UserError, match=r"no item is left to train on\n1 items omitted: in keep_out or validation"):
+    with pytest.raises(UserError, match=r"no item is left to train on\n1 item omitted: in keep_out or validation"):
         prepared([mcq("1")], tmp_path, validation=tmp_path / "held.jsonl")
 
 

@@ -310,7 +310,9 @@ def _answer(plan: Plan) -> str:
     if most is None:
         return f"No answer: {'; '.join(dict.fromkeys(one.reason or '' for one in plan.comparisons))}."
     assured = f", assurance {how.assurance:g}" if how.assurance > 0.5 else ""
-    test = f"with power {how.power:g} (alpha {how.alpha:g}, {counted(len(plan.comparisons), 'comparison')}{assured})"
+    clusters = "" if how.cluster == QUESTION else f", clusters by {how.cluster}"
+    family = counted(len(plan.comparisons), "comparison")
+    test = f"with power {how.power:g} (alpha {how.alpha:g}, {family}{assured}{clusters})"
     where = "" if len(plan.comparisons) == 1 else f", for {most.metric}, {most.first} and {most.second}"
     if how.effect is None:
         return (

@@ -133,7 +133,7 @@ def serve(arguments: argparse.Namespace) -> int:
         with site.store.committing():
             site.store.set_setting("url", address.url)
             link = _first_owner(site.store, address.url)
-        print(f"{site.study.title}: {address.url} ({len(site.items)} items). Ctrl-C ends the server.")
+        print(f"{site.study.title}: {address.url} ({counted(len(site.items), 'item')}). Ctrl-C ends the server.")
         if link and sys.stdout.isatty():
             print(f"The owner's link, shown only now: {link}")
         elif link:  # not into a log
@@ -256,7 +256,8 @@ def status(arguments: argparse.Namespace) -> int:
         state = "paused" if store.paused else "open"
     counts = Counter((one.person_id, one.status) for one in given)
     done = sum(one.status == "done" for one in given)
-    print(f"{study.title} ({state}): {items} items, {study.assignment.overlap} people each; {done} submitted.\n")
+    each = counted(study.assignment.overlap, "person", "people")
+    print(f"{study.title} ({state}): {counted(items, 'item')}, {each} each; {done} submitted.\n")
     columns = (
         Column("person", lambda one: one.name),
         Column("id", lambda one: one.id),

@@ -29,8 +29,6 @@ def add_to(verbs: Any) -> None:
     add(one, "--judges", "", judges)
     complete = "compare only the questions with a score of every system (default: each pair on its own questions)"
     add(one, "--complete", "", complete)
-    add(one, "--higher", "NAME,…", "metrics where higher is better, if no run declares it")
-    add(one, "--lower", "NAME,…", "metrics where lower is better, if no run declares it")
     margin = "the largest difference that does not matter: is each pair equivalent, better or worse?"
     add(how, "--margin", "[METRIC=]NUMBER", margin)
     worse = "exit code 3 if a system is worse than the first one (with --margin: and not equivalent)"
@@ -64,6 +62,8 @@ def _add(verbs: Any, name: str, text: str, verb: Any) -> tuple[argparse.Argument
     how = one.add_argument_group("statistics")
     add_cluster(how)
     add_bounds(how)
+    add(one, "--higher", "NAME,…", "metrics where higher is better, if no run declares it")
+    add(one, "--lower", "NAME,…", "metrics where lower is better, if no run declares it")
     over = "over all comparisons" if name == "compare" else "for each metric"
     add(how, "--alpha", "SHARE", f"significance level, {over} (default: 0.05)", default=0.05)
     add(how, "--level", "SHARE", "confidence level of each interval (default: 0.95)", default=0.95)
@@ -80,7 +80,6 @@ def compare(arguments: argparse.Namespace) -> int:
     options = {name: getattr(arguments, name) for name in ("draws", "complete", "judges")}
     options.update(systems=split(arguments.systems), margin=parsed(arguments.margin))
     options.update(against_first=arguments.fail_if_worse or arguments.require_decision)
-    options.update(higher=split(arguments.higher), lower=split(arguments.lower))
     return _published(arguments, compared, options, document, _worse)
 
 
@@ -122,6 +121,7 @@ def _published(
     }
     claims = load_hypotheses(arguments.hypotheses) if arguments.hypotheses else ()
     metrics, shared["bounds"] = split(arguments.metrics), bounds_of(arguments.bounds)
+    shared.update(higher=split(arguments.higher), lower=split(arguments.lower))
     with under_way() as tell:
         found = made(arguments.runs, metrics=metrics, hypotheses=claims, progress=tell, **shared, **options)
     page = document(found)

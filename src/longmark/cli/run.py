@@ -133,22 +133,17 @@ def _refuse_unknown_systems(
     conditions: list[Condition], arguments: argparse.Namespace, mapping: Mapping[str, str]
 ) -> None:
     """UnknownName, before anything is paid for, where a condition names a system that no example will have."""
-    from longmark.errors import UnknownName
     from longmark.records.files import read_object
     from longmark.records.read import Reading
+    from longmark.report.summary import refuse_unknown_systems
 
-    named = [condition.system for condition in conditions if condition.system is not None]
-    if not named or arguments.out is None:
+    if arguments.out is None or all(one.system is None for one in conditions):
         return
     own = arguments.out.resolve().name
     if (arguments.out / "manifest.json").exists():
         own = read_object(arguments.out / "manifest.json", "use another folder").get("system", own)
     records = Reading(arguments.examples, mapping=mapping, skip_bad=True)
-    systems = list(dict.fromkeys(example.system or str(own) for example in records))
-    for name in named:
-        if name not in systems:
-            hint = f"The systems are {', '.join(systems[:10])}{', …' if len(systems) > 10 else ''}."
-            raise UnknownName("system in --fail-under", name, systems, hint)
+    refuse_unknown_systems(conditions, (example.system or str(own) for example in records))
 
 
 def run_options(arguments: argparse.Namespace) -> RunOptions:
@@ -190,7 +185,7 @@ def _conclude(result: RunResult, settings: Settings, conditions: list[Any], argu
     if result.refused:
         print(
             f"longmark: every call to a model was refused, so the run stopped: {result.refused}\n"
-            f"{result.left:,} rows were not computed. Correct the cause, then repeat the command to resume the run.",
+            f"Not computed: {counted(result.left, 'row')}. Correct the cause, then repeat the command to resume.",
             file=sys.stderr,
         )
         return NO_VALUE
@@ -273,4 +268,4 @@ def _print_estimate(estimate: Estimate) -> None:
     for name, *figures in lines:
         right = (text.rjust(width) for text, width in zip(figures, widths[1:], strict=True))
         print("  ".join((name.ljust(widths[0]), *right)))
-    print(f"{estimate.rows_done:,} rows exist already. Token counts are estimated from text lengths. Nothing was sent.")
+    print(f"Rows already computed: {estimate.rows_done:,}. Tokens are estimated from text lengths. Nothing was sent.")

@@ -138,7 +138,7 @@ def cache(arguments: argparse.Namespace) -> int:
 def report(arguments: argparse.Namespace) -> int:
     from longmark.cli.arguments import UNDER, bounds_of, tell_own_words
     from longmark.report.html import write_report
-    from longmark.report.summary import fail_under, parse_conditions, summarise
+    from longmark.report.summary import fail_under, parse_conditions, refuse_unknown_systems, summarise
     from longmark.scores.files import sources_of
     from longmark.scores.manifest import read_manifest
 
@@ -148,6 +148,7 @@ def report(arguments: argparse.Namespace) -> int:
         found = summarise(runs, arguments.cluster, bounds)
         limits = {name: (one.lo, one.hi) for name, one in found.facts.items()}
         conditions = parse_conditions(arguments.fail_under, found.metrics, limits)
+        refuse_unknown_systems(conditions, (cell.system for cell in found.cells))
         tell_own_words(conditions, read_manifest(runs[0]).params("ccrs.answer_correctness"))
     summary = write_report(arguments.runs, arguments.out, cluster=arguments.cluster, bounds=bounds)
     print(f"Report: {arguments.out}")

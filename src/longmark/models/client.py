@@ -43,6 +43,7 @@ from longmark.models.protocols import (
 )
 from longmark.models.sending import Counts as Counts
 from longmark.models.sending import Reply, Sender, Stopped, unless_given_up
+from longmark.progress import counted
 from longmark.records import Usage
 
 _HALVINGS = 32  # of a batch, more than any has
@@ -149,7 +150,9 @@ class Client(Sender):
                 continue
             scores = tuple(score for (reply,) in found for score in reply.scores)
             if len(scores) != len(documents):
-                raise ServerFault(f"{model.name} gave {len(scores)} scores for {len(documents)} documents")
+                raise ServerFault(
+                    f"{model.name} gave {counted(len(scores), 'score')} for {counted(len(documents), 'document')}"
+                )
             return RerankReply(scores, total_tokens(reply.tokens for (reply,) in found))
 
     async def classify(

@@ -283,6 +283,15 @@ def parse_conditions(
     return found
 
 
+def refuse_unknown_systems(conditions: Iterable[Condition], systems: Iterable[str]) -> None:
+    """UnknownName for a condition on a system that does not exist."""
+    known = list(dict.fromkeys(systems))
+    for one in conditions:
+        if one.system is not None and one.system not in known:
+            hint = f"The systems are {', '.join(known[:10])}{', …' if len(known) > 10 else ''}."
+            raise UnknownName("system in --fail-under", one.system, known, hint)
+
+
 def _outside(limit: float, lo: float | None, hi: float | None) -> bool:
     return (lo is not None and limit < lo) or (hi is not None and limit > hi)
 

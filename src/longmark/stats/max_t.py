@@ -35,6 +35,7 @@ from scipy.sparse import csr_array
 from scipy.special import stdtr
 
 from longmark.errors import UserError
+from longmark.progress import counted
 from longmark.stats.clusters import effective
 from longmark.stats.means import Bounds, few_clusters, untransformed
 from longmark.stats.results import Estimate
@@ -120,7 +121,7 @@ def max_t(
     testable = (groups >= FEWEST) & (sums != 0).any(axis=0) & np.array([one is None for one in few], dtype=bool)
     statistic, p, adjusted, error, low, high = (np.full(columns, np.nan) for _ in range(6))
     reasons: list[str | None] = [
-        why or (ALL_ZERO if enough >= FEWEST else f"{enough} clusters are too few for a test")
+        why or (ALL_ZERO if enough >= FEWEST else f"too few for a test: {counted(int(enough), 'cluster')}")
         for why, enough in zip(few, groups, strict=True)
     ]
     remarks: list[str | None] = [None] * columns

@@ -15,6 +15,7 @@ from longmark.datasets.benchmark.seeds import Library
 from longmark.errors import UserError
 from longmark.models.protocols import Message
 from longmark.models.transformers_lm import chat_ids
+from longmark.progress import counted
 from longmark.prompts import PromptBook
 from longmark.rag.documents import Document
 from longmark.records import sources
@@ -106,7 +107,7 @@ def of_questions(path: Path, settings: Finetune, tokenizer: Any, name: str) -> D
             continue
         data.sequences.append(made)
         used[kind] += 1
-    data.notes = [f"{count:,} items omitted: {why}" for why, count in left.items()]
+    data.notes = [f"{counted(count, 'item')} omitted: {why}" for why, count in left.items()]
     if not data.sequences:
         raise UserError("\n".join((f"{path}: no item is left to train on", *data.notes)))
     digest = hashlib.sha256(repr([(one["input_ids"], one["labels"]) for one in data.sequences]).encode()).hexdigest()

@@ -44,6 +44,15 @@ def test_with_as_many_questions_as_are_needed_a_difference_is_found(tmp_path, sy
         )
 
 
+@pytest.mark.parametrize(("questions", "said"), [(2, False), (5, False), (8, True), (15, False)])
+def test_few_questions_are_said_to_be_few_where_a_difference_can_be_significant(tmp_path, questions, said):
+    values = {s: {EASE: [(i * 7 + k) % 5 for i in range(questions)]} for k, s in enumerate("ab")}
+    found = compare([run_of(tmp_path / "run", values)], draws=200)
+    assert any(f"Only {questions} questions are compared" in notice for notice in found.notices) is said
+    table = document(found).sections[2].tables[0]
+    assert ("(1 comparison)" in table.note) is (questions > 2)
+
+
 def test_five_questions_show_nothing_and_say_so(tmp_path):
     values = {"a": {EASE: [0.9] * 4 + [0.8]}, "b": {EASE: [-0.9] * 5}}
     found = compare([run_of(tmp_path / "run", values)])

@@ -29,7 +29,7 @@ from longmark.cli import main
 from longmark.errors import UnknownName, UserError
 from longmark.records import Signature, Usage
 from longmark.report.format import metric_titles
-from longmark.report.tables import Table, as_csv, as_text
+from longmark.report.tables import Table, as_csv, as_text, filled
 from longmark.stats.hypotheses import Hypothesis
 
 SHARED = Path(__file__).parents[4] / "shared" / "data"
@@ -526,3 +526,22 @@ def test_with_clusters_pairs_are_tested_over_clusters(tmp_path: Path):
         page.settings["Correction"]
         == "max-T over clusters (document), over the pairs of each metric; none over metrics"
     )
+
+
+def test_too_few_clusters_leave_a_reason_in_the_summary(tmp_path: Path):
+    lines = [f"{s}{q},q{q},{s},m,{q % 4 / 4 + (s == 'a') / 9},d{q % 3}" for q in range(12) for s in "ab"]
+    path = tmp_path / "rows.csv"
+    path.write_text("\n".join(["example_id,question_id,system,metric,score,document", *lines]) + "\n")
+    summary = tables(metrics_study([path], draws=200, cluster="document"))["metrics"]
+    assert "3.0 effective clusters are too few for a decision" in as_text(filled(summary))
+    assert "because" not in as_text(filled(tables(metrics_study([path], draws=200))["metrics"]))
+
+
+@pytest.mark.parametrize(("option", "best"), [("--higher", "b"), ("--lower", "a")])
+def test_scores_made_elsewhere_get_a_direction(tmp_path: Path, option: str, best: str):
+    lines = [f"{s}{q},q{q},{s},toxicity,{q / 20 + (s == 'b') / 9}" for q in range(12) for s in "ab"]
+    (tmp_path / "rows.csv").write_text("\n".join(["example_id,question_id,system,metric,score", *lines]) + "\n")
+    words = ["metrics-study", str(tmp_path / "rows.csv"), option, "toxicity", "--draws", "99"]
+    assert main([*words, "--out", str(tmp_path / "out")]) == 0
+    rows = list(csv.DictReader((tmp_path / "out" / "tables" / "box_toxicity.csv").open()))
+    assert rows[0]["system"] == best

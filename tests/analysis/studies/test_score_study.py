@@ -103,7 +103,7 @@ def test_a_study_makes_every_table_but_those_of_people(whole: tuple[Fakes, Plan,
         ),
     }
     told = " ".join(shown(outcome).notices)
-    assert "4 questions are too few" in told
+    assert "Too few to compare models: 4 questions." in told
     assert "Tables 5, 11 and 12 are omitted: they need human labels (--labels FILE)." in told
 
 

@@ -278,13 +278,13 @@ def _notices(scores: Scores, found: Sequence[MetricComparison], places: Sequence
     notices = [notice for one in found for notice in _silent(one, how.alpha)]
     notices += by_reason((one.metric, one.undetectable) for one in found)
     notices += by_reason((one.metric, None if any(pair.test.p for pair in one.pairs) else one.reason) for one in found)
-    few = [one for one in found if FEWEST_TESTED <= one.n < FEWEST_BCA and not one.undetectable]
+    few = [one for one in found if FEWEST_TESTED <= one.n < FEWEST_BCA and any(p.test.detectable for p in one.pairs)]
     if few:
         fewest = min(few, key=lambda one: one.n)
         more = f" (and few on {counted(len(few) - 1, 'more metric')})" if len(few) > 1 else ""
         notices.append(
             f"Only {fewest.n} questions are compared on {fewest.metric}{more}. With so few only large differences "
-            "are significant, and intervals are approximate: use the p-values."
+            "are significant, and the intervals of means are approximate; those of differences agree with the tests."
         )
     if skewed := [one.metric for one in found if any(pair.test.remark for pair in one.pairs)]:
         notices.append(

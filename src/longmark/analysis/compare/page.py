@@ -104,9 +104,9 @@ def _simultaneous(found: Comparison) -> str:
 
 def _tests(found: Comparison) -> str:
     return (
-        f"p (adjusted) decides: {TEST} ({found.comparisons:,} comparisons). p (unadjusted): the same test of the pair "
-        "alone. p (Tukey HSD): as in the CCRS paper, over the pairs of the metric, on the questions that every system "
-        "has."
+        f"p (adjusted) decides: {TEST} ({counted(found.comparisons, 'comparison')}). p (unadjusted): the same test of "
+        "the pair alone. p (Tukey HSD): as in the CCRS paper, over the pairs of the metric, on the questions that "
+        "every system has."
     )
 
 

@@ -95,6 +95,7 @@ def _summary(study: MetricsStudy) -> Section:
         Column("r", lambda one: _closest(study, one)[1], 3, spare=4),
         Column("discriminative power", "power.share", 3, key="power"),
         Column("calls per row", lambda one: one.usage.calls / one.rows if one.rows else None, 2),
+        Column("no power because", "power.reason", key="power_reason"),
     )
     note = (
         "mean: of the systems' means. Shares at bounds, tie probability: lowest to highest system. closest "

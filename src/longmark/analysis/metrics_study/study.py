@@ -31,7 +31,7 @@ from longmark.analysis.compare.power import undetectable_in
 from longmark.errors import UnknownName, UserError
 from longmark.records import Usage
 from longmark.report.distribution import bin_edges
-from longmark.report.format import decimals, direction
+from longmark.report.format import counted, decimals, direction
 from longmark.scores.clusters import QUESTION
 from longmark.scores.files import paths_given
 from longmark.scores.manifest import MetricFacts, read_manifest
@@ -56,6 +56,7 @@ class Options:
     by            `system`, or `run` if each run counts as one
     cluster       the field that the questions of a cluster share
     bounds        of metrics whose runs declare none
+    higher, lower  metrics of which higher, or lower, scores are better, if no run declares it
     metrics       names or families; all if none is given
     alpha         of each metric's tests; level: of intervals; draws: permutations of each test; seed: of these
     hypotheses    of `stats.hypotheses.load_hypotheses`
@@ -65,6 +66,8 @@ class Options:
     by: str = BY_SYSTEM
     cluster: str = QUESTION
     bounds: Mapping[str, tuple[float, float]] | None = None
+    higher: Sequence[str] = ()
+    lower: Sequence[str] = ()
     metrics: Sequence[str] = ()
     alpha: float = 0.05
     level: float = 0.95
@@ -227,7 +230,7 @@ def metrics_study(
     how = Options(**options)
     progress("reading the rows")
     paths = paths_given(runs)
-    scores = read_scores(paths, how.by, how.cluster, how.bounds)
+    scores = read_scores(paths, how.by, how.cluster, how.bounds).directed(how.higher, how.lower)
     names = scores.named(how.metrics)
     scores.refuse_huge(names)
     differing = check_scoring(scores, names, how.allow_different_judges, "they are not scores of one metric")
@@ -267,7 +270,7 @@ def metrics_study(
     notices += question_notices(scores, names, range(len(scores.systems)), incomplete=how.as_published)
     for one in found:
         if outside := sum(each.bounds.outside for each in one.systems if each.bounds is not None):
-            notices.append(f"{one.metric}: {outside:,} scores are outside the bounds that the metric declares.")
+            notices.append(f"{one.metric}: {counted(outside, 'score')} outside the bounds that the metric declares.")
     return MetricsStudy(
         runs=tuple(map(str, paths)),
         by=scores.by,

@@ -26,6 +26,7 @@ from functools import cache, lru_cache
 from itertools import islice
 
 from longmark.errors import UserError
+from longmark.progress import counted
 from longmark.rag.passages import Stored
 from longmark.rag.retrieve import Retriever
 from longmark.records.benchmark import Item
@@ -150,7 +151,11 @@ def check_books(items: Sequence[Item], shelves: Mapping[str, Shelf]) -> list[str
             remedy = "index the books of the benchmark"
             raise UserError(f"{source.option} does not contain {_listed(lost)}, which items are from; {remedy}")
     bare = len(items) - len(seeds)
-    return [f"{bare:,} items name no passage: whether their books are in an index was not checked"] if bare else []
+    return (
+        [f"no passage is named by {counted(bare, 'item')}: whether their books are in an index was not checked"]
+        if bare
+        else []
+    )
 
 
 def _homes(items: Iterable[Item], texts: Mapping[str, str]) -> dict[str, str]:

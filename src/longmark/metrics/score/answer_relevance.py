@@ -42,6 +42,7 @@ from longmark.metric import Metric, Score, ScoreSpec, Silence, paper
 from longmark.metrics.score._masking import Masked, Named, Rewritten, masked, phrase_reader, rewritten
 from longmark.metrics.score._similarity import cosine, embed_whole
 from longmark.models.handles import Models
+from longmark.progress import counted
 from longmark.prompts import Prompt
 from longmark.records import Example
 from longmark.text.pieces import pieces, utf8_size
@@ -180,7 +181,7 @@ async def _relevance(
     def checked(given: _Questions) -> list[str]:
         questions = [" ".join(question.split()) for question in given.questions if question.strip()]
         if len(questions) < n:
-            raise Unreadable(f"it has {len(questions)} questions in place of {n}")
+            raise Unreadable(f"it has {counted(len(questions), 'question')} in place of {n}")
         return questions[:n]
 
     reader = structure(_Questions, _TOKENS_A_QUESTION * n + 64).then(checked)

@@ -379,7 +379,7 @@ def _annotations(annotated: Annotated) -> Iterator[Section]:
     title = "Agreement of raters on outputs with and without errors"
     among = Grid("raters", title, ("coefficient",), list(raters), [Column("value", places=3)],
                  lambda name, _column: raters[name], unit="items")  # fmt: skip
-    missing = f" {annotated.missing:,} items have no label." if annotated.missing else ""
+    missing = f" Without a label: {annotated.missing:,}." if annotated.missing else ""
     first, agree = (annotated.share(_ALL, what) for what in (FULLY_CORRECT, AGREES))
     yield Section(
         "Errors found by raters",

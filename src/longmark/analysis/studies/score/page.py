@@ -26,7 +26,7 @@ from longmark.records.write import write_rows
 from longmark.report.charts import ForestRow, forest, scatter
 from longmark.report.document import Document
 from longmark.report.figures import Figure
-from longmark.report.format import BY, listed
+from longmark.report.format import BY, counted, listed
 from longmark.report.html import write_report
 from longmark.report.tables import Table
 from longmark.scores.files import rows_of
@@ -48,7 +48,7 @@ def document(results: Results, stages: Mapping[str, Any], settings: Mapping[str,
     return Document(
         kind="score study",
         title="SCORE study",
-        lede=f"{questions:,} questions. Generators: {listed(results.generators)}. "
+        lede=f"{counted(questions, 'question')}. Generators: {listed(results.generators)}. "
         f"Evaluators: {listed(results.evaluators)}.",
         sections=sections(PARTS, results, stages),
         notices=(*_warnings(results, questions), *notices(PARTS, results, stages)),
@@ -58,7 +58,7 @@ def document(results: Results, stages: Mapping[str, Any], settings: Mapping[str,
 
 def _warnings(results: Results, questions: int) -> Iterator[str]:
     if questions < _FEW:
-        yield f"{questions} questions are too few to compare models: intervals are wide or missing."
+        yield f"Too few to compare models: {counted(questions, 'question')}. Intervals are wide or missing."
     if len(results.evaluators) < 2:
         yield "There is one evaluator: the effect of the judge is unknown (give --evaluator twice)."
     if len(results.generators) < 2:

@@ -35,6 +35,7 @@ from longmark.rag import index as rag_index
 from longmark.rag.retrieve import Retriever
 from longmark.records import Example, sources
 from longmark.records.read import Reading
+from longmark.report.format import counted
 
 QUESTIONS, VARIANTS, ANSWERS, SCORES = "questions", "variants", "answers", "scores"
 
@@ -252,7 +253,7 @@ class _Stages:
         if lines and not made.lines:
             failed = f"{generator.label} answered no question: {next(iter(made.left_out), 'there are none')}"
         if taken:
-            notes.append(f"{len(taken):,} answers of {generator.label} are given")
+            notes.append(f"given: {counted(len(taken), 'answer')} of {generator.label}")
         both = (*taken, *answered.examples)
         return replace(made, examples=both, lines=len(both), notes=[note for note in notes if note], failed=failed)
 
