@@ -29,7 +29,7 @@ from longmark.cli import main
 from longmark.errors import UnknownName, UserError
 from longmark.records import Signature, Usage
 from longmark.report.format import metric_titles
-from longmark.report.tables import Table, as_csv, as_text, filled
+from longmark.report.tables import Table, as_csv, as_text, readable
 from longmark.stats.hypotheses import Hypothesis
 
 SHARED = Path(__file__).parents[4] / "shared" / "data"
@@ -533,8 +533,8 @@ def test_too_few_clusters_leave_a_reason_in_the_summary(tmp_path: Path):
     path = tmp_path / "rows.csv"
     path.write_text("\n".join(["example_id,question_id,system,metric,score,document", *lines]) + "\n")
     summary = tables(metrics_study([path], draws=200, cluster="document"))["metrics"]
-    assert "3.0 effective clusters are too few for a decision" in as_text(filled(summary))
-    assert "because" not in as_text(filled(tables(metrics_study([path], draws=200))["metrics"]))
+    assert "3.0 effective clusters are too few for a decision" in as_text(readable(summary))
+    assert "because" not in as_text(readable(tables(metrics_study([path], draws=200))["metrics"]))
 
 
 @pytest.mark.parametrize(("option", "best"), [("--higher", "b"), ("--lower", "a")])
