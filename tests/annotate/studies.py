@@ -13,8 +13,8 @@ from longmark.annotate import study as studies
 from longmark.annotate.assign import AssignmentState, Queue
 from longmark.annotate.items import Item, read_items
 from longmark.annotate.store import Assignment, Page, Store, Visit
-from longmark.annotate.study import Study
-from longmark.annotate.values import VERDICTS, columns_of, rows_of
+from longmark.annotate.study import VERDICTS, Study
+from longmark.annotate.values import columns_of, rows_of
 
 PASSAGE = "Tides rise twice a day. 潮は日に二度満ちる 🌊. The gate is closed at 6:10."
 

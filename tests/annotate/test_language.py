@@ -1,22 +1,49 @@
 """The application's words in other languages: every text has one, and a page has no other."""
 
+import ast
 import re
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
-from tests.annotate.test_screens import SCREENS
+from tests.annotate.test_screens import SCREENS, STUDY
 
 from longmark.annotate import screens
 from longmark.annotate.language import catalogue, keys, language_of, say
 
 HERE = Path(screens.__file__).parent
 LANGUAGES = sorted(file.stem for file in (HERE / "languages").glob("*.yaml"))
+SAYS = {"Refused", "Problem", "_plain", "_set", "frame", "t"}
+MODULES = (
+    "values",
+    "screens",
+    "words",
+    "controls",
+    "web",
+    *(f"routes_{one}" for one in ("work", "adjudicate", "sign_in", "owner")),
+)
 NO_TEXTS = {"work", "data-everywhere", "j", "k"}  # names in the HTML, and keys
+
+
+def of_python(source: str) -> set[str]:
+    """What a module says: constants, and texts with values as {}, given to a refusal, a problem of a field or `t`."""
+
+    def text(one: ast.expr) -> str:
+        parts = one.values if isinstance(one, ast.JoinedStr) else [one]
+        return "".join(str(part.value) if isinstance(part, ast.Constant) else "{}" for part in parts)
+
+    calls = [one for one in ast.walk(ast.parse(source)) if isinstance(one, ast.Call)]
+    said = (call.args for call in calls if getattr(call.func, "id", getattr(call.func, "attr", "")) in SAYS)
+    return {text(one) for args in said for one in args if re.search(r"[a-z]{2}", text(one))}
+
+
 TEXTS = {
     key
     for file in [*(HERE / "templates").iterdir(), *(HERE / "static").glob("*.js")]
     for key in keys(file.read_text("utf-8"))
 } - NO_TEXTS
+TEXTS |= {text for name in MODULES for text in of_python((HERE / f"{name}.py").read_text("utf-8"))}
 TAGS = re.compile(r"<button[^>]*>(.*?)</button>|<h1[^>]*>(.*?)</h1>|<nav[^>]*>(.*?)</nav>", re.DOTALL)
 
 
@@ -30,15 +57,16 @@ def test_every_text_has_a_translation_with_the_same_values(language: str):
         assert english.count("{}") == len(re.findall(r"\{\d?\}", own)), english
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("screen", SCREENS, ids=lambda screen: type(screen).__name__)
-def test_a_page_of_a_german_study_has_no_english_of_ours(screen: screens.Screen):
-    from dataclasses import replace
-
-    german = screens.render(replace(screen, frame=replace(screen.frame, lang="de-AT")))
-    assert '<html lang="de">' in german
-    known = catalogue("de")
+def test_a_page_of_a_study_in_another_language_has_no_english_of_ours(screen: screens.Screen, language: str):
+    own: dict[str, Any] = {"study": STUDY.model_copy(update={"language": language})} if hasattr(screen, "study") else {}
+    german = screens.render(replace(screen, frame=replace(screen.frame, lang=f"{language}-XY"), **own))
+    assert f'<html lang="{language}">' in german
+    known = catalogue(language)
     shown = {" ".join(text.split()) for text in re.findall(r">([^<]+)<", german)}
-    shown |= set(re.findall(r'aria-label="([^"]+)"', german))
+    shown |= set(re.findall(r'(?:aria|data)-label="([^"]+)"', german))
+    assert {one for one in shown if re.match(r"page \d|Rater \d|Answer [AB]|Key point|.* \(Answer", one)} == set()
     same = {english for english, own in known.items() if english == own}
     assert shown & (known.keys() - same - set(known.values())) == set()
     english = screens.render(replace(screen, frame=replace(screen.frame, lang="")))

@@ -77,7 +77,7 @@ SCREENS = [
     Items(OWNER, [ItemRow("a/b", EVIL)], 2, 3, 250),
     ItemPage(OWNER, STUDY, ITEM, [Labels(EVIL, {"ok": "no", "why": EVIL})], Labels("final", {"ok": "yes"})),
     Disagreements(OWNER, [Disagreement("a/b", EVIL, [EVIL])]),
-    Adjudicate(OWNER, STUDY, ITEM, [Labels("Rater 1", {"why": EVIL})], {}, {"justification": EVIL}, ["why"]),
+    Adjudicate(OWNER, STUDY, ITEM, [{"why": EVIL}], {}, {"justification": EVIL}, ["why"]),
     Problem(OWNER, 409, EVIL, EVIL, EVIL, [(EVIL, EVIL)]),
 ]
 

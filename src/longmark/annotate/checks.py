@@ -11,6 +11,7 @@ from longmark.annotate.study import (
     RESERVED_KEYS,
     SIDES,
     TIE,
+    VERDICTS,
     AskedField,
     Choice,
     Compare,
@@ -115,7 +116,7 @@ def _possible(field: AskedField) -> list[str]:
         return [*(one.value for one in field.options), *([field.none] if field.none else [])]
     if isinstance(field, Compare):
         return [*SIDES, *([TIE] if field.tie else [])]
-    return ["accept", "edit", "reject"] if isinstance(field, Edit) else []
+    return [*VERDICTS] if isinstance(field, Edit) else []
 
 
 def _unknown(name: str, known: Mapping[str, Any]) -> str:

@@ -14,8 +14,9 @@ from typing import Any
 import orjson
 
 from longmark.annotate.items import Item
-from longmark.annotate.study import TIE, AskedField, Study
-from longmark.annotate.words import TITLES, as_words, label_of, loaded, shown_side
+from longmark.annotate.language import sayer
+from longmark.annotate.study import TIE, VERDICTS, AskedField, Matrix, Study
+from longmark.annotate.words import TITLES, Say, as_words, label_of, loaded, shown_side
 
 Form = Mapping[str, Sequence[str]]
 
@@ -61,7 +62,7 @@ class Row:
 @dataclass(frozen=True, slots=True)
 class Control:
     """A field on the page. kind: the field's type; posted: its name in the form; over: the text it marks; when: the
-    form field that it depends on, and the values with which it is asked; own: the legend is not the study's."""
+    form field that it depends on, and the values with which it is asked; own: the words are ours, not the study's."""
 
     kind: str
     id: str
@@ -104,7 +105,7 @@ class Part:
 def controls(study: Study, item: Item, form: Form, errors: Mapping[str, str], swapped: bool) -> list[Control]:
     """The fields that are asked of an item, filled with a form."""
     digits = "".join(digit for digit in _DIGITS if digit not in _own_keys(study))
-    made = _Maker(item, form, errors, swapped, digits)
+    made = _Maker(item, form, errors, swapped, digits, sayer(study.language))
     asked = {one.name: one for one in study.asked}
     out = []
     for place, one in enumerate(study.asked):
@@ -148,7 +149,7 @@ def _part(name: str, value: Any, *, beside: bool) -> Part:
     if isinstance(value, list | tuple):
         if all(isinstance(one, str | int | float) for one in value):
             kind = "passages" if name in ("passages", "contexts") else "list"
-            return Part(name, title, kind, [("", str(one)) for one in value], beside)
+            return Part(name, title, kind, [((), str(one)) for one in value], beside)
         kind = "list" if name == "options" else "passages"
         return Part(name, title, kind, [_passage(one) for one in value], beside)
     text = as_words(value)
@@ -156,17 +157,18 @@ def _part(name: str, value: Any, *, beside: bool) -> Part:
     return Part(name, title, "brief" if brief else "text", text, beside and not brief)
 
 
-def _passage(one: Any) -> tuple[str, str]:
+Where = tuple[tuple[str, str], ...]
+"""Where a text is from: (key, value), of _PLACES."""
+
+
+def _passage(one: Any) -> tuple[Where, str]:
     """(where it is from, its text)"""
     if not isinstance(one, Mapping):
-        return "", as_words(one)
+        return (), as_words(one)
     text = next((str(one[key]) for key in ("text", "content", "statement") if one.get(key)), "")
     if not text:
-        return "", "\n".join(f"{key}: {as_words(value)}" for key, value in one.items())
-    where = [
-        f"page {one[key]}" if key == "page" else str(one[key]) for key in _PLACES if one.get(key) not in (None, "")
-    ]
-    return ", ".join(where), text
+        return (), "\n".join(f"{key}: {as_words(value)}" for key, value in one.items())
+    return tuple((key, str(one[key])) for key in _PLACES if one.get(key) not in (None, "")), text
 
 
 def _own_keys(study: Study) -> set[str]:
@@ -188,13 +190,14 @@ class _Maker:
     errors: Mapping[str, str]
     swapped: bool
     digits: str
+    t: Say
 
     def control(self, asked: AskedField, id: str, before: AskedField | None) -> Control:
         posted = f"f.{asked.name}"
         depends: dict[str, Any] = {}
         if before is not None and asked.when is not None:
             name = f"f.{before.name}.verdict" if before.type == "edit" else f"f.{before.name}"
-            words = " or ".join(label_of(before, one) for one in asked.when.is_)
+            words = f" {self.t('or')} ".join(label_of(before, one, self.t) for one in asked.when.is_)
             depends = {"when": name, "when_is": asked.when.is_, "when_label": before.shown, "when_words": words}
         specific: dict[str, Any] = getattr(self, f"_{asked.type}")(asked, id, posted)
         return Control(
@@ -265,7 +268,7 @@ class _Maker:
         return {"options": self._choosables(options, id, posted), "plain": asked.none or ""}
 
     def _edit(self, asked: Any, id: str, posted: str) -> dict[str, Any]:
-        verdicts = [(one, one.capitalize(), "", None) for one in ("accept", "edit", "reject")]
+        verdicts = [(one, one.capitalize(), "", None) for one in VERDICTS]
         text = shown_text(self.item, asked.over, False)
         reasons = self._of(asked.reasons, f"{id}-r", f"{posted}.reason")
         name, typed = f"{posted}.reason", "" if reasons else self._first(f"{posted}.reason")
@@ -337,6 +340,7 @@ class _Maker:
                     required=asked.required,
                     error=self.errors.get(f"{posted}.{place}.{column}", ""),
                     options=self._of(asked.values, f"{id}-{place}-{i}", f"{posted}.{place}.{column}"),
+                    own=asked.values == Matrix.model_fields["values"].default,
                 )
                 for i, column in enumerate(columns)
             )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache
+from functools import cache, partial
 from importlib import resources
 
 import yaml
@@ -54,6 +54,11 @@ def say(text: str, *values: object, language: str) -> str:
         if (found := pattern.fullmatch(text)) is not None:
             return own.format(*(say(value, language=language) for value in found.groups()))
     return text
+
+
+def sayer(tag: str | None) -> Callable[..., str]:
+    """`say` in the language of the screens for that of a study."""
+    return partial(say, language=language_of(tag or ""))
 
 
 def keys(source: str) -> Iterator[str]:

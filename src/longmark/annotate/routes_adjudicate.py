@@ -110,7 +110,7 @@ def _page(c: Context, status: int = 200, errors: dict[str, str] | None = None) -
         c.frame(),
         c.site.study,
         item,
-        [screens.Labels(f"Rater {n}", values) for n, values in enumerate(shown, 1)],
+        shown,
         values=form,
         errors=errors or {},
         differing=fields,

@@ -23,7 +23,7 @@ from longmark.annotate import markdown, screens
 from longmark.annotate.assign import PHASES, part_of
 from longmark.annotate.database import utc_now
 from longmark.annotate.items import Item
-from longmark.annotate.language import language_of, say
+from longmark.annotate.language import sayer
 from longmark.annotate.store import Answer, Assignment, Page, Visit
 from longmark.annotate.study import Study
 from longmark.annotate.values import complete, form_of, known_answers, parse
@@ -174,18 +174,19 @@ def _open(c: Context) -> tuple[Assignment, Item]:
 async def draft(c: Context) -> web.Response:
     """POST /work/{item}/draft"""
     given, item = _open(c)
-    saved, language = _save(c, given, item, submitted=False), language_of(c.site.study.language or "")
+    saved = _save(c, given, item, submitted=False)
     if isinstance(saved, screens.Stale):
         answer = c.site.store.answer(item.id, c.person.id)
         version = answer.version if answer else 0
         both = screens.versions(c.site.study, item, c.form, saved.values, given.swapped)
-        differ = [[label, *(say(one, language=language) for one in texts)] for _, label, texts in both]
+        differ = [[label, *texts] for _, label, texts in both]
         reply = {"saved": False, "stale": True, "version": version, "at": saved.saved_at, "differ": differ}
         return web.json_response(reply, status=409)
     answer, errors = saved
     at = answer.saved_at if answer else utc_now()
     reply = {"saved": not errors, "version": answer.version if answer else 0, "at": at}
-    errors = {name: say(what, language=language) for name, what in errors.items()}
+    t = sayer(c.site.study.language)
+    errors = {name: t(what) for name, what in errors.items()}
     return web.json_response(reply | ({"errors": errors} if errors else {}))
 
 

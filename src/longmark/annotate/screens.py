@@ -18,7 +18,7 @@ import orjson
 from longmark.annotate import controls, markdown, words
 from longmark.annotate.controls import Form
 from longmark.annotate.items import Item
-from longmark.annotate.language import catalogue, keys, language_of, say, translated
+from longmark.annotate.language import catalogue, keys, language_of, say, sayer, translated
 from longmark.annotate.study import Study
 from longmark.annotate.values import known_answers
 from longmark.report.page import asset, environment
@@ -225,7 +225,7 @@ class Items:
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """One rater's labels, in terms of the item. name: as it is shown, such as `Rater 1` to an adjudicator."""
+    """One rater's labels, in terms of the item, for the owner."""
 
     name: str
     values: Mapping[str, Any]
@@ -270,7 +270,7 @@ class Adjudicate:
     frame: Frame
     study: Study
     item: Item
-    labels: Sequence[Labels]
+    labels: Sequence[Mapping[str, Any]]
     values: Form = field(default_factory=dict)
     errors: Mapping[str, str] = field(default_factory=dict)
     differing: Sequence[str] = ()
@@ -346,6 +346,8 @@ def _more(screen: Screen) -> dict[str, Any]:
             asked = {f"f.{name}" for name in study.compared}  # the other labels stay as the raters gave them
             more["controls"] = [one for one in more["controls"] if one.posted in asked]
             compared = _compared(study, screen.labels, swapped)
+            t = sayer(study.language)
+            more["names"] = [t("Rater {}", number) for number in range(1, len(screen.labels) + 1)]
             return more | {"compared": compared, "differing": frozenset(screen.differing)}
         if screen.stale is not None:
             more["stored"] = versions(study, item, screen.values, screen.stale.values, swapped)
@@ -362,7 +364,7 @@ def _more(screen: Screen) -> dict[str, Any]:
             "parts": controls.parts(study, item, swapped),
             "set": _shown(study),
             "marked": frozenset(),
-            "compared": _compared(study, [Labels("", its) for its in answers], swapped),
+            "compared": _compared(study, answers, swapped),
             "differing": {name for name, one in alone if known_answers(one, screen.values)[0] == 0},
         }
     if isinstance(screen, ItemPage):
@@ -371,7 +373,7 @@ def _more(screen: Screen) -> dict[str, Any]:
             "parts": controls.parts(screen.study, screen.item, False),
             "set": _shown(screen.study),
             "marked": frozenset(),
-            "compared": _compared(screen.study, labels),
+            "compared": _compared(screen.study, [one.values for one in labels]),
             "labels": labels,
             "differing": frozenset(),
         }
@@ -381,15 +383,19 @@ def _more(screen: Screen) -> dict[str, Any]:
 def versions(study: Study, item: Item, here: Form, there: Form, swapped: bool) -> list[tuple[str, str, list[str]]]:
     """Where two forms differ: (name in the form, label, what each holds in words)."""
     both = zip(*(controls.controls(study, item, form, {}, swapped) for form in (here, there)), strict=True)
-    said = [(a.posted, a.legend, [words.said(a), words.said(b)]) for a, b in both]
+    t = sayer(study.language)
+    said = [(a.posted, a.legend, [words.said(a, t), words.said(b, t)]) for a, b in both]
     return [one for one in said if one[2][0] != one[2][1]]
 
 
-def _compared(study: Study, labels: Sequence[Labels], swapped: bool = False) -> list[tuple[str, str, list[str]]]:
+def _compared(
+    study: Study, labels: Sequence[Mapping[str, Any]], swapped: bool = False
+) -> list[tuple[str, str, list[str]]]:
     """(field name, its label, what each rater gave)"""
-    given = [dict(words.in_words(study, one.values)) for one in labels]
+    t = sayer(study.language)
+    given = [dict(words.in_words(study, one)) for one in labels]
     return [
-        (asked.name, words.title_of(asked, swapped), [one.get(asked.name, "") for one in given])
+        (asked.name, words.title_of(asked, t, swapped), [one.get(asked.name, "") for one in given])
         for asked in study.asked
         if any(asked.name in one for one in given)
     ]

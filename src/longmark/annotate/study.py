@@ -29,6 +29,7 @@ from longmark.records.yaml_file import Where
 TEMPLATES = ("score", "comprehensiveness", "climaqa", "calf", "pairs", "rating")  # of `annotate init`
 
 SIDES, TIE = ("a", "b"), "tie"
+VERDICTS = ("accept", "edit", "reject")  # of an edit
 JUSTIFICATION = "justification"  # the name under which an adjudication's is asked for
 
 RESERVED_KEYS = frozenset("jk?.")  # of every page: the next field, the one before, help, the next source

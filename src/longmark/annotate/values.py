@@ -31,6 +31,7 @@ from longmark.annotate.markdown import rich
 from longmark.annotate.study import (
     SIDES,
     TIE,
+    VERDICTS,
     AskedField,
     Choice,
     Cloze,
@@ -50,7 +51,6 @@ Form = Mapping[str, Sequence[str]]
 """The posted fields, each with all its values."""
 
 MOST_SPANS, MOST_ROWS, LONGEST = 500, 100, 100_000
-VERDICTS = ("accept", "edit", "reject")
 _OTHER = {"a": "b", "b": "a"}
 
 

@@ -63,7 +63,8 @@ def pages(folder: Path) -> dict[str, screens.Screen]:
     score, pair = made["score-0"], made["pairs-1"]
     assert isinstance(score, Work)
     assert isinstance(pair, Work)
-    labels = [Labels("Rater 1", {"preference": "a"}, AT, 84.0, "done"), Labels("Rater 2", {"preference": "b"}, AT)]
+    labels = [Labels("Ada", {"preference": "a"}, AT, 84.0, "done"), Labels("Bo", {"preference": "b"}, AT)]
+    values = [one.values for one in labels]
     table = Table(
         "a", "Agreement", (Column("Field"), Column("kappa", places=2)), [("hazard", 0.71)], note="Two labels."
     )
@@ -98,7 +99,7 @@ def pages(folder: Path) -> dict[str, screens.Screen]:
         "item": ItemPage(owner, pair.study, pair.item, labels),
         "disagreements": Disagreements(frame("adjudicator"), [Disagreement("a", "When?", ["preference"], mine=True)]),
         "adjudicate": Adjudicate(
-            frame("adjudicator"), pair.study, pair.item, labels, {}, {"justification": "is missing"}, ["preference"]
+            frame("adjudicator"), pair.study, pair.item, values, {}, {"justification": "is missing"}, ["preference"]
         ),
         "problem": Problem(frame("annotator"), 409, "Closed", "Not saved.", "Ask.", [("Comment", "my words")]),
     }
