@@ -8,29 +8,30 @@ from __future__ import annotations
 
 import codecs
 import re
+import shutil
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import orjson
 import pytest
 from tests.analysis.compare.runs import run_of
-from tests.analysis.studies import comprehensiveness_runs
+from tests.analysis.studies import comprehensiveness_runs, score_models
 from tests.analysis.studies.calf import calf_runs
 from tests.analysis.studies.climaqa import climaqa_runs
 from tests.program import rows_of as lines_of
 from tests.program import run, write_jsonl
-from tests.report.runs import CORRECTNESS, RELEVANCE
+from tests.report.runs import CORRECTNESS, RELEVANCE, manifest, row, write_run
 from tests.scores import label_verbs
 
-from longmark.analysis.studies.calf import rows as calf_rows
-from longmark.analysis.studies.climaqa import rows as climaqa_rows
 from longmark.analysis.studies.score import results as score_results
+from longmark.analysis.studies.score.plan import Member
 from longmark.api import RunScores
-from longmark.datasets.pairing import read_answers as read_pairs
 from longmark.engine.session import RunResult
+from longmark.models.cache import CallCache
 from longmark.models.client import Counts
-from longmark.records import Row
+from longmark.records import Example, Row
 from longmark.report.summary import as_csv, summarise
 from longmark.scores.answers import read_answers
 from longmark.scores.files import rows_of
@@ -63,12 +64,13 @@ def both(folder: Path, kept: Path, bare: bool, system: bool = True) -> list[Path
 
 
 def said(source: Path, home: Path, *words: Any) -> str:
-    """What a command prints and the page or tables that it writes, without the names of folders."""
+    """What a command prints and what it writes, without the names of folders. `page.html`, `tables` and `made.jsonl`
+    stand for such files in a folder of the source's own."""
     place = home / "out" / source.parent.name
     place.mkdir(parents=True)
-    done = run(*(place / word if word in ("page.html", "tables") else word for word in words), home=home)
-    assert done.code == 0, (words, done.err)
-    written = [*sorted(place.rglob("*.csv")), *place.glob("*.html")]
+    done = run(*(place / word if word in ("page.html", "tables", "made.jsonl") else word for word in words), home=home)
+    assert done.code in (0, 4), (words, done.err)
+    written = [*sorted(place.rglob("*.csv")), *sorted(place.rglob("*.html")), *place.glob("*.jsonl")]
     text = "\n".join((done.out, done.err, *(one.read_text() for one in written)))
     return re.sub(r"\s+", " ", text.replace(str(place), "").replace(str(source.parent), ""))
 
@@ -136,11 +138,12 @@ def test_every_verb_counts_the_last_row_of_a_key(plain: Path, tmp_path: Path, ba
 
 
 def annotated(source: Path, home: Path) -> str:
-    (home / "run").unlink(missing_ok=True)
-    (home / "run").symlink_to(source)
-    fields = "show: [question, answer]\nfields:\n  - {name: good, type: choice, options: [fine, bad]}\n"
-    (home / "S.yaml").write_text(f"title: T\nitems: {{from: run, path: run}}\n{fields}")
-    return said(source, home, "annotate", "check", home / "S.yaml")
+    study = source.parent / "S.yaml"
+    made = run("annotate", "init", source, "--out", study, home=home)
+    assert made.code == 0, made.err
+    checked = run("annotate", "check", study, home=home)
+    assert checked.code == 0, checked.err
+    return f"{made.out}{checked.out}{study.read_text()}".replace(str(source.parent), "")
 
 
 def coverage(source: Path, home: Path) -> str:
@@ -159,20 +162,56 @@ def graphs(source: Path, home: Path) -> list[bytes]:
     return [path.read_bytes() for path in sorted(folder.iterdir())]
 
 
-def choices(source: Path, home: Path) -> Any:
-    read = calf_rows.read([source])
-    return read.judges, read.pairs
+def write_answers(folder: Path) -> Path:
+    """An answer to each of six questions."""
+    numbers = range(6)
+    examples = [Example(id=str(i), question_id=f"q{i}", question=f"{i}?", answer=f"It is {i}.") for i in numbers]
+    rows = [row(str(i), RELEVANCE, i / 5, question_id=f"q{i}") for i in numbers]
+    return write_run(folder, examples, rows, manifest())
 
 
-def items(source: Path, home: Path) -> Any:
-    return climaqa_rows.read([source], climaqa_runs.write_benchmark(home / source.parent.name)).systems
+def joined(source: Path, home: Path) -> str:
+    """With the answers of another system to the same questions."""
+    examples = [orjson.loads(line) for line in (source / "examples.jsonl").read_bytes().splitlines()]
+    other = write_jsonl(home / "other.jsonl", [{**one, "system": "other"} for one in examples])
+    return said(source, home, "pairs", "join", source, other, "--out", "made.jsonl")
 
 
-def score_runs(source: Path, home: Path) -> Any:
-    return {
-        metric: [(one.example, one.question, one.score, one.evidence) for one in of]
-        for metric, of in score_results.read(source).items()
-    }
+def choices(source: Path, home: Path) -> str:
+    return said(source, home, "calf-study", source, "--out", "tables")
+
+
+def items(source: Path, home: Path) -> str:
+    benchmark = home.parent / "bench"
+    if not benchmark.exists():
+        climaqa_runs.write_benchmark(benchmark)
+    return said(source, home, "climaqa-study", source, "--benchmark", benchmark, "--out", "tables")
+
+
+def write_score_study(folder: Path) -> Path:
+    """One generator, two evaluators; the run of the first one."""
+    fakes, index = score_models.Fakes(), score_models.make_index(folder.parent / "index")
+    few: dict[str, Any] = {"generators": [Member("A", (fakes.generators[0],))], "proxies": [], "n": 2}
+    plan = fakes.plan(folder.parent / "study", index, **few)
+    cache = CallCache(folder.parent / "calls.sqlite")
+    score_models.carry(plan, cache)
+    cache.close()
+    return plan.out / "runs" / "A" / "evaluator-yes"
+
+
+def score_study(source: Path, home: Path) -> Any:
+    """The finished study, continued with these rows of an evaluator."""
+    kept, fakes = home.parent / "kept", score_models.Fakes()
+    out = home / source.parent.name
+    shutil.copytree(kept / "study", out)
+    shutil.copyfile(source / "rows.jsonl", out / "runs" / "A" / "evaluator-yes" / "rows.jsonl")
+    read = score_results.read(out / "runs" / "A" / "evaluator-yes")
+    few: dict[str, Any] = {"generators": [Member("A", (fakes.generators[0],))], "proxies": [], "n": 2}
+    with closing(CallCache(kept / "calls.sqlite")) as cache:
+        outcome = score_models.carry(fakes.plan(out, kept / "index", **few), cache)
+    assert outcome.document is not None
+    tables = [table.rows for section in outcome.document.sections for table in section.tables]
+    return read, str(tables).replace(str(out), "")
 
 
 def write_comprehensiveness(folder: Path) -> Path:
@@ -188,15 +227,11 @@ STUDIES: dict[str, tuple[Callable[[Path], Path], Callable[[Path, Path], Any], bo
     "comprehensiveness-study": (write_comprehensiveness, coverage, False),
     "comprehensiveness-study of rows": (write_comprehensiveness, coverage, True),
     "export --graphs": (write_comprehensiveness, graphs, False),
-    "score-study": (write_comprehensiveness, score_runs, False),
+    "score-study": (write_score_study, score_study, False),
     "calf-study": (calf_runs.write_run, choices, False),
     "climaqa-study": (lambda folder: climaqa_runs.write_run(folder, "default"), items, False),
-    "annotate": (write_comprehensiveness, annotated, False),
-    "pairs join": (
-        write_comprehensiveness,
-        lambda source, home: str(len(read_pairs(source))),
-        False,
-    ),
+    "annotate init": (write_comprehensiveness, annotated, False),
+    "pairs join": (write_answers, joined, False),
 }
 """Study -> what writes a run of its metrics, what reads it, and whether as a file of rows."""
 
