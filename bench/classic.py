@@ -139,16 +139,16 @@ def scale(files: list[Path], counts: list[int]) -> None:
 
 def run(path: Path) -> None:
     """One measured run."""
-    tokenizers = [f"classic.{name}.tokenizer={to}" for name, to in _UNICODE.items()]
-    params = [word for one in tokenizers for word in ("--param", one)]
+    names = ",".join(one + _UNICODE.get(one, "") for one in METRICS.split(","))
     out = str(path.with_name("run"))
-    if command(["run", str(path), "--metrics", METRICS, "--out", out, "--quiet", *params]):
+    if command(["run", str(path), "--metrics", names, "--out", out, "--quiet"]):
         sys.exit("the run failed")
     used = resource.getrusage(resource.RUSAGE_SELF)
     print(used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)
 
 
-_UNICODE = {"rouge_1": "unicode", "rouge_2": "unicode", "rouge_l": "unicode", "bleu": "zh", "length": "unicode"}
+_UNICODE = {f"classic.{name}": "@tokenizer=unicode" for name in ("rouge_1", "rouge_2", "rouge_l", "length")}
+_UNICODE["classic.bleu"] = "@tokenizer=zh"
 
 
 def main() -> None:

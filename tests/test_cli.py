@@ -233,9 +233,9 @@ def test_a_limit_that_only_exact_matches_reach_is_noted(longmark: Command, tmp_p
     assert longmark(*report, "ccrs.answer_correctness>=0.3").err == ""
     assert longmark(*report, "ccrs.answer_correctness<=0.5").err == ""
     run = ("run", "given.jsonl", "--metrics", "ccrs.answer_correctness", "--judge", "m@http://127.0.0.1:9/v1")
-    weight = ("--param", "ccrs.answer_correctness.weight=0.5", "--dry-run", "--fail-under")
-    assert longmark(*run, *weight, "ccrs.answer_correctness>=0.5").err == ""
-    assert "above 0.5 on" in longmark(*run, *weight, "ccrs.answer_correctness>=0.6").err
+    weighted = (*run[:3], f"{run[3]}@weight=0.5", *run[4:], "--dry-run", "--fail-under")
+    assert longmark(*weighted, "ccrs.answer_correctness>=0.5").err == ""
+    assert "above 0.5 on" in longmark(*weighted, "ccrs.answer_correctness@weight=0.5>=0.6").err
 
 
 @pytest.mark.parametrize("condition", ["a.b=0.5", "a.c>=0.5", "a.b>=2"])
@@ -262,12 +262,13 @@ def test_parameters_reach_the_metric_and_its_signature(longmark: Command):
     write_jsonl(Path("given.jsonl"), records(3, references=["It is a number."], contexts=["0 is a number."]))
     name = "ccrs.answer_correctness"
     with serve(reply="80") as server:
-        done = longmark(*judged(server, "--param", f"{name}.weight=0.25", metrics=name))
+        done = longmark(*judged(server, metrics=f"{name},{name}@weight=0.25"))
         assert done.code == 0, done.err
-        assert rows_of(Path("out"))[0].signature.params["weight"] == 0.25
-        refused(longmark(*judged(server, "--param", f"{name}.wait=1", metrics=name)), "Did you mean", f"{name}.weight")
-        refused(longmark(*judged(server, "--param", f"{name}.weight=much", metrics=name)), "--param")
-        refused(longmark(*judged(server, "--param", f"{name}.weight", metrics=name)), "METRIC.NAME=VALUE")
+        weights = {row.metric: row.signature.params["weight"] for row in rows_of(Path("out"))}
+        assert weights == {name: 0.7, f"{name}@weight=0.25": 0.25}
+        refused(longmark(*judged(server, metrics=f"{name}@wait=1")), "Did you mean weight", name)
+        refused(longmark(*judged(server, metrics=f"{name}@weight=much")), f"{name}@weight=much")
+        refused(longmark(*judged(server, metrics=f"{name}@weight")), "NAME@PARAMETER=VALUE")
 
 
 def test_two_judges_are_a_mean_with_each_in_the_evidence(longmark: Command):
@@ -473,7 +474,7 @@ def test_what_there_is_is_listed_one_a_line_and_shown_one_by_one(longmark: Comma
     assert listed.code == 0
     assert [line.split()[0] for line in listed.out.splitlines() if line.startswith("ccrs.q")] == [QR]
     page = longmark("metrics", "ccrs.answer_correctness").out
-    assert all(word in page for word in ("[0, 1]", "needs", "references", "judge", "--param", "weight"))
+    assert all(word in page for word in ("[0, 1]", "needs", "references", "judge", "@weight"))
     family = longmark("metrics", "ccrs").out
     assert all(name in family for name in ("ccrs.information_recall", "ccrs.contextual_coherence"))
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypedDict, TypeVar, Unpack
 
@@ -30,6 +30,7 @@ from longmark.models.handles import Models
 from longmark.models.registry import ModelNames, Name, Registry
 from longmark.prompts import PromptBook
 from longmark.records import Example
+from longmark.records.metric_name import base_of
 from longmark.text.entailment import named_checker
 
 __all__ = [
@@ -86,29 +87,33 @@ async def score(
     """Full name -> score of an example, as in the rows of a run: failures are unscored, with status and reason.
 
     metric: the name of a metric, or of one of its scores; or a declaration, whose scores are then named `metric` and
-    `metric.PART`. params: the metric's parameters by name. UserError for an unknown name, for a model that cannot be
-    opened, and for a metric on variants with an example that is not a variant.
+    `metric.PART`. params: the metric's parameters by name, in place of those in the metric's name; the names of the
+    scores do not show them. UserError for an unknown name, for a model that cannot be opened, and for a metric on
+    variants with an example that is not a variant.
     """
     domain = options.get("domain") or load()
     if isinstance(metric, Metric):
-        selected = metrics.Selected("metric", metric, metric.published("metric", domain))
+        selected = metrics.Selected("metric", metric, metric.published("metric", domain), metric.params())
     else:
         found = metrics.select([metric], domain)
         if len(found) > 1:
             raise UserError(f"{metric} is a family: name one metric, for example {found[0].name}")
         selected = found[0]
-    wanted = selected.due(is_variant=example.variant_of is not None, kind=example.variant)
+    asked = wanted = selected.due(is_variant=example.variant_of is not None, kind=example.variant)
     if not wanted:
         runs_on = "variants: set variant_of" if selected.metric.variants else "originals: leave variant_of out"
         raise UserError(f"{selected.name} has no score for this example: it runs on {runs_on} of the example")
-    own = selected.metric.params(**(params or {}))
+    if params is not None:
+        own = replace(selected, params=selected.metric.params(**params))
+        selected = replace(own, scores={base_of(name) + own.suffix: spec for name, spec in selected.scores.items()})
+        wanted = [base_of(name) + own.suffix for name in asked]
     async with open_models(**options) as models:
-        scores = await pairs.score(selected, example, models, own, wanted, pairs.Comparison())
+        scores = await pairs.score(selected, example, models, wanted, pairs.Comparison())
     return {
         name: Scored(None, one.status, one.reason, one.evidence)
         if isinstance(one, NoScore)
         else Scored(float(one.value), evidence=one.evidence)
-        for name, one in scores.items()
+        for name, one in zip(asked, scores.values(), strict=True)
     }
 
 

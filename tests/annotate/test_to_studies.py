@@ -117,7 +117,7 @@ def test_details_to_table_11_of_score_study(tmp_path: Path):
             "--variants",
         ]
         command += ["paraphrase", "--generator", f"g=m@{url}", "--evaluator", f"e=j@{url}", "--embedder", f"e@{url}"]
-        command += ["--param", "score.specificity.samples=1", "--quiet"]
+        command += ["--metrics", "score.specificity@samples=1", "--quiet"]
         done(tmp_path, *command)
         details = dict.fromkeys(("hazard", "location", "timeline", "intensity"), "yes")
         scales = {"answer_relevance": 7, "context_utilization": 6, "confidence": 8}

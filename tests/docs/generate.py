@@ -17,6 +17,7 @@ _HEAD = """\
 
 One section for each metric, as `longmark metrics NAME` prints it. A name selects everything under it: `ccrs` the
 five metrics of the family, `score.readability` both of its scores, `score.readability.grade_level` that one.
+A parameter, `@NAME` below, is part of the name: `classic.bleu@form=climaqa` ([parameters](run.md#parameters)).
 [Judges](judges.md) explains how a judge's score is read and what a judge can do;
 [writing a metric](writing-a-metric.md) explains how to add your own.
 """

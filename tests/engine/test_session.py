@@ -14,7 +14,7 @@ import pytest
 
 from longmark.engine.estimate import dry_run
 from longmark.engine.session import RunResult, execute
-from longmark.engine.settings import Options, Settings, check, choose, parameters
+from longmark.engine.settings import Options, Settings, check, choose
 from longmark.errors import (
     BadInput,
     FolderInUse,
@@ -22,7 +22,6 @@ from longmark.errors import (
     ServerFault,
     SettingsChanged,
     TooLong,
-    UnknownName,
     UserError,
 )
 from longmark.models.budget import Budget
@@ -47,8 +46,7 @@ def records(n: int, **more: Any) -> list[dict[str, Any]]:
 
 def settings_of(judge: FakeChat | None, *names: str, **more: Any) -> Settings:
     selected = choose(names or (QR, "score.readability"))
-    given = parameters(selected, more.pop("params", {}))
-    made = Settings(selected, Backends(judges=(judge,) if judge else ()), given, PromptBook(), **more)
+    made = Settings(selected, Backends(judges=(judge,) if judge else ()), PromptBook(), **more)
     check(made)
     return made
 
@@ -155,7 +153,7 @@ def test_a_text_that_is_too_long_is_not_asked_about_again_unless_the_user_says_s
 
     judge, other = FakeChat(answer), FakeChat("60", name="other")
     settings = settings_of(judge, QR)
-    both = Settings(settings.selected, Backends(judges=(other, judge)), settings.params)
+    both = Settings(settings.selected, Backends(judges=(other, judge)))
     marked(tmp_path / "r", records(2), both)
     found = rows_of(tmp_path / "r")
     assert [(row.score, row.status, row.reason) for row in found] == [
@@ -219,8 +217,8 @@ def test_other_settings_are_refused_with_the_difference(tmp_path: Path):
         (settings_of(FakeChat("80", name="b"), "ccrs.answer_correctness"), "--judge: was fake, now b"),
         (settings_of(FakeChat("80"), "ccrs.answer_correctness", seed=3), "--seed: was 0, now 3"),
         (
-            settings_of(FakeChat("80"), "ccrs.answer_correctness", params={"ccrs.answer_correctness.weight": "0.5"}),
-            "--param ccrs.answer_correctness.weight: was 0.7, now 0.5",
+            settings_of(FakeChat("80"), "ccrs.answer_correctness@weight=0.5"),
+            "--metrics: was ccrs.answer_correctness, now ccrs.answer_correctness@weight=0.5",
         ),
     ):
         with pytest.raises(SettingsChanged, match="other settings") as raised:
@@ -475,16 +473,6 @@ def test_names_select_all_that_stands_under_them():
     ]
     (both,) = choose([FKGL, FRE])
     assert list(both.scores) == [FRE, FKGL]
-
-
-def test_parameters_are_checked():
-    selected = choose(["ccrs"])
-    assert parameters(selected, {"ccrs.answer_correctness.weight": "0.5"})["ccrs.answer_correctness"].weight == 0.5
-    with pytest.raises(UnknownName, match="weight"):
-        parameters(selected, {"ccrs.answer_correctness.wight": "0.5"})
-    for value in ("heavy", "2"):
-        with pytest.raises(UserError):
-            parameters(selected, {"ccrs.answer_correctness.weight": value})
 
 
 def test_a_metric_without_its_model_is_refused_before_the_run():

@@ -12,7 +12,7 @@ import pytest
 from longmark.domain import BUILT_IN, load
 from longmark.engine.folder import RunFolder
 from longmark.engine.session import RunResult, execute
-from longmark.engine.settings import Options, Settings, check, choose, parameters
+from longmark.engine.settings import Options, Settings, check, choose
 from longmark.models.cache import CallCache
 from longmark.models.fake import FakeChat, FakeEmbedder
 from longmark.models.handles import Backends
@@ -31,7 +31,7 @@ GIVEN = [
 
 def marked(folder: Path, given: list[dict[str, Any]], *names: str) -> RunResult:
     selected = choose(names)
-    settings = Settings(selected, Backends(embedder=FakeEmbedder()), parameters(selected, {}))
+    settings = Settings(selected, Backends(embedder=FakeEmbedder()))
     check(settings)
     cache = CallCache(folder.parent / "calls.sqlite")
     try:
@@ -107,7 +107,7 @@ def test_a_run_in_a_domain_of_its_own_has_rows_of_its_dimensions(tmp_path: Path)
         }
     )
     selected = choose(["score.specificity"], domain)
-    settings = Settings(selected, Backends(judges=(judge,)), parameters(selected, {}), domain=domain)
+    settings = Settings(selected, Backends(judges=(judge,)), domain=domain)
     cache = CallCache(tmp_path / "calls.sqlite")
     given: list[dict[str, Any]] = [
         {"id": "1", "answer": "The dam is old.", "contexts": ["Dams age."]},

@@ -249,11 +249,10 @@ def test_no_model_that_a_manifest_names_is_loaded(
     manifest = edit(run)
     loaded: list[str] = []
     monkeypatch.setattr("longmark.metrics.classic.bleurt._checkpoint", loaded.append)
-    manifest["fixed"]["metrics"].append("classic.bleurt")
-    manifest["fixed"]["params"]["classic.bleurt"] = {"checkpoint": "./model"}
+    manifest["fixed"]["metrics"].append("classic.bleurt@checkpoint=./model")
     (run / "manifest.json").write_bytes(orjson.dumps(manifest))
     assert cli.main(["verify", str(run)]) == 3
-    assert "add --param classic.bleurt.checkpoint=./model" in capsys.readouterr().out
+    assert "add --metrics 'classic.bleurt@checkpoint=./model'" in capsys.readouterr().out
     assert loaded == []
 
 

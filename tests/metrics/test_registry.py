@@ -128,7 +128,7 @@ PROMPTS = {
     "pairs.refer.chair": "44e885e72b1387fd",
 }
 ORDERS: dict[str, object] = {"orders": "both", "on_flip": "tie", "equal": "tie"}
-PANEL = "built-in#b56b524e9efa7e42"
+PANEL = "built-in#0c1eecd92271314f"
 # metric -> the parts of its scores, its parameters with their defaults, and what it needs
 DECLARED: dict[str, tuple[list[str], dict[str, object], tuple[str, ...]]] = {
     "ccrs.answer_correctness": ([""], {"weight": 0.7, "as_published": False}, ("answer", "contexts", "references")),
@@ -167,12 +167,6 @@ DECLARED: dict[str, tuple[list[str], dict[str, object], tuple[str, ...]]] = {
         {"checkpoint": ""},
         ("answer",),
     ),
-    "climaqa.bertscore": (
-        [""],
-        {"encoder": "embedded:embedder", "layer": -1, "measure": "f1", "baseline": 0.0, "long_texts": "pieces"},
-        ("answer", "references"),
-    ),
-    "climaqa.bleu": ([""], {}, ("answer", "references")),
     "climaqa.exact_match": ([""], {"fold": False}, ("answer", "references")),
     "climaqa.factual_accuracy": ([""], {"t": 5.0}, ("answer", "references")),
     "climaqa.mcq": ([""], {"read": "option"}, ("answer", "references", "options")),
@@ -237,7 +231,7 @@ DECLARED: dict[str, tuple[list[str], dict[str, object], tuple[str, ...]]] = {
     ),
     "pairs.trained": (
         [""],
-        ORDERS | {"judge": "autoj", "formats": "built-in#0b2e6e15facb5b0a", "max_tokens": 1024},
+        ORDERS | {"judge": "autoj", "formats": "built-in#5135288ce9a941d9", "max_tokens": 1024},
         ("question",),
     ),
     "ragchecker": (

@@ -164,9 +164,8 @@ def long_run(folder: Path) -> Path:
     return score_run(
         folder,
         [LONG],
-        "score.specificity,score.segment_attribution,score.answer_relevance.masked",
+        "score.specificity@samples=1,score.segment_attribution@max_points=300,score.answer_relevance.masked",
         ("first",),
-        params={"score.specificity.samples": 1, "score.segment_attribution.max_points": 300},
     )
 
 

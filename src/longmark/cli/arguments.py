@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +45,8 @@ def pairs(given: Sequence[str], form: str) -> dict[str, str]:
 
     found: dict[str, str] = {}
     for text in given:
-        name, equals, value = text.partition("=")
+        cut = text.rpartition if "@" in text.partition("=")[0] else text.partition  # of a metric with parameters
+        name, equals, value = cut("=")
         if not equals or not name.strip() or name.strip() in found:
             raise UserError(f"{text}: expected {form}, each name once")
         found[name.strip()] = value
@@ -144,13 +146,14 @@ def add_gate(one: argparse.ArgumentParser) -> None:
 DOMAIN = "what the questions are about: hazards (natural hazards, built in), or a file"
 
 
-def tell_own_words(conditions: Sequence[Any], params: Mapping[str, Any]) -> None:
+def tell_own_words(conditions: Sequence[Any], names: Iterable[str]) -> None:
     """Says on standard error what a limit on answer correctness asks for where answers in their own words cannot meet
-    it. conditions: of --fail-under; params: the metric's parameters, as far as they are known."""
-    name = "ccrs.answer_correctness"
-    given = params.get("weight")
-    weight = given if isinstance(given, float) and 0 <= given <= 1 else 0.7  # CCRS, section 2.3.2
-    for one in conditions:
+    it. conditions: of --fail-under; names: of the run's scores."""
+    from longmark.metrics import select
+    from longmark.records.metric_name import under
+
+    for name, one in product(under("ccrs.answer_correctness", names), conditions):
+        weight = select([name])[0].params.weight
         if one.selects(name) and one.sign == ">=" and one.limit > 1 - weight + 1e-9 and weight:
             needed = (one.limit - (1 - weight)) / weight
             print(

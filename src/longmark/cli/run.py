@@ -40,7 +40,7 @@ def add_to(verbs: Any) -> None:
     text = "Score examples: one row for each example and metric, in a resumable run folder."
     one = add_verb(verbs, "run", run, text)
     add(one, "examples", "EXAMPLES", "a file of examples or pairs: .jsonl, .ndjson, .json, .csv, .tsv or .parquet")
-    metrics = "metrics or families (longmark metrics lists them), rubric.yaml or my_metric.py"
+    metrics = "metrics or families (see longmark metrics), with parameters (NAME@a=1), rubric.yaml or my_metric.py"
     add(one, "--metrics", "NAME,…", metrics, default=None, required=True)
     add(one, "--out", "RUN", "the run folder; repeat the command to resume")
     add_scoring(one)
@@ -65,8 +65,7 @@ def add_scoring(one: argparse.ArgumentParser) -> None:
     )
     add(model, "--checker", "MODEL", text)
     fixed = one.add_argument_group("fixed for a run folder", "a resumed run must use the same values")
-    add(fixed, "--param", "METRIC.NAME=VALUE", "set a parameter of a metric; repeatable")
-    add(fixed, "--as-published", "", "set the parameters of the metrics' papers; --param wins")
+    add(fixed, "--as-published", "", "metrics with the parameters of their papers, where a name gives no others")
     add(fixed, "--scoring", "text|expected", "how a judge's score is read (default: text)", default="text")
     text = "judges give a reason before the score (default: yes for text scoring, if every judge is at an endpoint)"
     add(fixed, "--reasons", "", text, action=argparse.BooleanOptionalAction, default=None)
@@ -119,7 +118,7 @@ def run(arguments: argparse.Namespace) -> int:
         conditions = parse_conditions(arguments.fail_under, settings.scores, bounds)
         _refuse_unknown_systems(conditions, arguments, options.mapping)
         if arguments.fail_under:
-            tell_own_words(conditions, settings.fixed()["params"].get("ccrs.answer_correctness", {}))
+            tell_own_words(conditions, settings.scores)
         if arguments.dry_run:
             from longmark.engine.estimate import dry_run
 
@@ -154,7 +153,6 @@ def run_options(arguments: argparse.Namespace) -> RunOptions:
         arguments.pair_decimals = int(arguments.pair_decimals)
     return RunOptions(
         judges=arguments.judge,
-        params=pairs(arguments.param, "--param METRIC.NAME=VALUE"),
         mapping=pairs(arguments.map, "--map FIELD=COLUMN"),
         tell=lambda notice: print(notice, file=sys.stderr),
         handle_signals=True,
@@ -219,6 +217,8 @@ def _print_summary(summary: Summary) -> None:
 def _unscored_metrics(result: RunResult, settings: Settings, names: list[str]) -> bool:
     """Whether a metric scored no example; prints which. One of several scores of a metric that has others, and a metric
     that applies to no example, count if they were selected by their own names, or if there are no rows at all."""
+    from longmark.records.metric_name import canonical
+
     if result.inapplicable:
         idle = ", ".join(result.inapplicable)
         print(f"longmark: {idle}: applies to no example of the file (see: longmark metrics NAME)", file=sys.stderr)
@@ -228,6 +228,7 @@ def _unscored_metrics(result: RunResult, settings: Settings, names: list[str]) -
         unjudged = ", ".join(result.unjudged)
         print(f"longmark: {unjudged}: no answer was judged; the only scores are automatic", file=sys.stderr)
     nothing = next(result.rows(), None) is None
+    names = list(map(canonical, names))
     spared = {
         name
         for chosen in settings.selected

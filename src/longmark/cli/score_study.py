@@ -44,8 +44,8 @@ def add_to(verbs: Any) -> None:
     retriever = "how passages are found (default: dense if the index has vectors, else bm25)"
     add(fixed, "--retriever", "bm25|dense|hybrid", retriever)
     add_answers(fixed, temperature=0.1, max_answer=1024)
-    add(fixed, "--param", "METRIC.NAME=VALUE", "set a parameter of a metric; repeatable")
-    add(fixed, "--as-published", "", "set the parameters of the paper; --param wins")
+    add(fixed, "--metrics", "NAME,…", "metrics of the study with other parameters, such as score.specificity@samples=1")
+    add(fixed, "--as-published", "", "the parameters of the paper, where --metrics gives no others")
     add_prompts(fixed)
     data = one.add_argument_group("input")
     add(data, "--map", "FIELD=COLUMN", "read a field from this column of QUESTIONS; repeatable")
@@ -77,5 +77,5 @@ def _plan(arguments: argparse.Namespace) -> Plan:
         mapping=pairs(arguments.map, "--map FIELD=COLUMN"),
         variants=split(arguments.variants),
         how=Generation(arguments.temperature, arguments.top_p, arguments.max_answer),
-        params=pairs(arguments.param, "--param METRIC.NAME=VALUE"),
+        metrics=split(arguments.metrics),
     )

@@ -8,10 +8,10 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from longmark.cli.arguments import add, add_bounds, add_cluster, add_gate, add_verb, pairs, split
+from longmark.cli.arguments import add, add_bounds, add_cluster, add_gate, add_verb, split
 
 if TYPE_CHECKING:
-    from longmark.engine.verify import Given, Verification
+    from longmark.engine.verify import Verification
 
 _CACHE_HELP = "the call cache (default: calls.sqlite in longmark's home)"
 
@@ -68,8 +68,8 @@ def add_to(verbs: Any) -> None:
 
 def _add_verifying(one: argparse.ArgumentParser) -> None:
     """Options on what a run is verified with."""
-    add(one, "--metrics", "NAME,…", "the run's own metrics in Python: my_metric.py, or the name of a package's metric")
-    add(one, "--param", "METRIC.NAME=VALUE", "the run's own model of a parameter such as encoder; repeatable")
+    text = "metrics of the run that may run code or load a model: my_metric.py, a package's metric, NAME@encoder=MODEL"
+    add(one, "--metrics", "NAME,…", text)
     add(one, "--embedder", "MODEL", "the run's own embedder, if it is loaded on this machine (st:NAME)")
     add(one, "--cache", "FILE", _CACHE_HELP)
 
@@ -140,7 +140,6 @@ def report(arguments: argparse.Namespace) -> int:
     from longmark.report.html import write_report
     from longmark.report.summary import fail_under, parse_conditions, refuse_unknown_systems, summarise
     from longmark.scores.files import sources_of
-    from longmark.scores.manifest import read_manifest
 
     bounds, conditions = bounds_of(arguments.bounds), []
     if arguments.fail_under:  # a wrong condition is refused before the page is written
@@ -149,7 +148,7 @@ def report(arguments: argparse.Namespace) -> int:
         limits = {name: (one.lo, one.hi) for name, one in found.facts.items()}
         conditions = parse_conditions(arguments.fail_under, found.metrics, limits)
         refuse_unknown_systems(conditions, (cell.system for cell in found.cells))
-        tell_own_words(conditions, read_manifest(runs[0]).params("ccrs.answer_correctness"))
+        tell_own_words(conditions, found.metrics)
     summary = write_report(arguments.runs, arguments.out, cluster=arguments.cluster, bounds=bounds)
     print(f"Report: {arguments.out}")
     checks = fail_under(conditions, summary, arguments.max_unscored)
@@ -174,8 +173,7 @@ def _given(arguments: argparse.Namespace) -> Given:
     """What a run is verified with."""
     from longmark.engine.verify import Given
 
-    params = pairs(arguments.param, "--param METRIC.NAME=VALUE")
-    return Given(split(arguments.metrics), params, arguments.embedder)
+    return Given(split(arguments.metrics), arguments.embedder)
 
 
 def export(arguments: argparse.Namespace) -> int:
@@ -200,7 +198,7 @@ def _bundle(arguments: argparse.Namespace) -> int:
     from longmark.engine.verify import export as exported
 
     path = cache_path(arguments.cache)
-    found = finish(lambda: exported(arguments.run, path, arguments.bundle, _given(arguments)))
+    found = finish(lambda: exported(arguments.run, path, arguments.bundle, split(arguments.metrics)))
     code = _verification(found)
     print(f"Bundle: {arguments.bundle} (check it: longmark verify {arguments.bundle})")
     return code

@@ -29,7 +29,7 @@ RATINGS = Path(__file__).parent / "ratings.csv"
 MODELS = ModelNames(
     judges=["embedded"], generator="embedded", embedder="embedded", reranker="embedded", lm="embedded:small"
 )
-PARAMS = {"score.specificity.samples": 1, "score.answer_relevance.questions": 2}  # of `demo --full`: fewer than usual
+PARAMS = {"score.specificity": "@samples=1", "score.answer_relevance": "@questions=2"}  # of `demo --full`: fewer
 COMPARED = ("ccrs.contextual_coherence", "ccrs.question_relevance")
 METRICS = (*COMPARED, "score.readability")
 COSTLY, FEW = "score.context_utilization", 9  # answers: those to three questions

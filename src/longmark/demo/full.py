@@ -102,11 +102,11 @@ def _plan(out: Path) -> Plan:
 def _runs(plan: Plan, registry: Registry) -> list[Scoring]:
     """One run of every metric that needs no reference."""
     names = [
-        name
+        name + PARAMS.get(name, "")
         for name in metrics.names()
         if name.startswith(tuple(f"{family}." for family in FAMILIES)) and "references" not in metrics.load(name).needs
     ]
-    options = RunOptions(**vars(MODELS), params=PARAMS, scoring="expected", seed=plan.seed, domain=plan.domain)
+    options = RunOptions(**vars(MODELS), scoring="expected", seed=plan.seed, domain=plan.domain)
     settings = make_settings(names, registry, options)
     return [Scoring("all", settings)]
 

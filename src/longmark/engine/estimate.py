@@ -96,7 +96,7 @@ async def _estimate(workers: WorkerPool, settings: Settings, tasks: Iterator[Tas
         try:
             rows = await workers.score(task)
         except WouldCall as call:
-            params = settings.params[task.chosen.name]
+            params = task.chosen.params
             answers = sides(task.chosen, task.example)
             shared = {text: n for one in answers for text, n in task.chosen.metric.shares(one).items()}
             sent_before = sum(count for text, count in shared.items() if text in counted[1])

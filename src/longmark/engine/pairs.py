@@ -51,14 +51,14 @@ def sides(chosen: Selected, example: Example) -> tuple[Example, ...]:
 
 
 async def score(
-    chosen: Selected, example: Example, models: Models, params: Any, wanted: Sequence[str], by: Comparison
+    chosen: Selected, example: Example, models: Models, wanted: Sequence[str], by: Comparison
 ) -> dict[str, Score | NoScore]:
     """The scores of an example, or the choices for a pair."""
     both = sides(chosen, example)
     if len(both) == 1:
-        return await chosen.score(example, models, params, wanted)
-    a = await chosen.score(both[0], models, params, wanted)
-    b = await chosen.score(both[1], models, params, wanted)
+        return await chosen.score(example, models, wanted)
+    a = await chosen.score(both[0], models, wanted)
+    b = await chosen.score(both[1], models, wanted)
     return {name: _choice(a[name], b[name], chosen.scores[name], by) for name in wanted}
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from longmark.engine.session import RunResult, execute
-from longmark.engine.settings import RunOptions, Settings, check, choose, every_prompt, parameters, with_reasons
+from longmark.engine.settings import RunOptions, Settings, check, choose, every_prompt, with_reasons
 from longmark.home import home
 from longmark.metric import Metric
 from longmark.models.cache import CallCache
@@ -69,19 +69,17 @@ def make_settings(names: Sequence[str | Metric], registry: Registry, options: Ru
         from longmark.domain import load
 
         domain = load(options.domain)
-    selected = choose(names, domain)
+    selected = choose(names, domain, as_published=options.as_published)
     if domain is None and (readers := [chosen.name for chosen in selected if chosen.metric.by_domain]):
         from longmark.domain import named
 
         named(None, f"{' and '.join(readers)} look{'s' * (len(readers) == 1)} for what the questions' domain names")
-    params = parameters(selected, options.params or {}, as_published=options.as_published)
     book = from_folder(Path(options.prompts), every_prompt(selected)) if options.prompts else PromptBook()
     called = {role for chosen in selected for role in chosen.metric.models}
     backends = registry.backends(replace(options, checker=named_checker(options.checker)), called)
     settings = Settings(
         selected,
         backends,
-        params,
         book,
         options.scoring,
         options.seed,

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_type_hints
+from typing import TYPE_CHECKING, Any
 
 from longmark import metrics
 from longmark.engine.pairs import Comparison
@@ -81,8 +81,7 @@ class RunOptions(ModelNames, Options):
     names or backends. UserError for a value of the wrong kind.
 
     Fixed for the run's folder:
-      params           `METRIC.NAME` -> value
-      as_published     the parameters that `params` does not give have the values of the metrics' papers
+      as_published     parameters that a metric's name does not give have the values of its paper
       scoring          how a judge's score is read: `text` or `expected`
       reasons          whether judges give reasons for their scores; None: with `text`, if every judge is at an endpoint
       seed             of everything that samples
@@ -99,7 +98,6 @@ class RunOptions(ModelNames, Options):
       max_calls, max_tokens, max_usd   the budget of this session
     """
 
-    params: Mapping[str, Any] = field(default_factory=dict)
     as_published: bool = False
     scoring: str = "text"
     reasons: bool | None = None
@@ -164,13 +162,12 @@ class RunOptions(ModelNames, Options):
 
 @dataclass(frozen=True)
 class Settings:
-    """What is fixed for a run's folder. selected: the metrics; params: metric -> its parameters; backends: the models;
-    prompts: the book; domain: what the questions are about; temperature, samples: of a judge's score; reasons: the
-    metrics whose judges give reasons for their scores; comparison: of the scores of a pair's answers."""
+    """What is fixed for a run's folder. selected: the metrics with their parameters; backends: the models; prompts: the
+    book; domain: what the questions are about; temperature, samples: of a judge's score; reasons: the metrics whose
+    judges give reasons for their scores; comparison: of the scores of a pair's answers."""
 
     selected: Sequence[Selected]
     backends: Backends
-    params: Mapping[str, Any] = field(default_factory=dict)
     prompts: PromptBook = field(default_factory=PromptBook)
     scoring: str = "text"
     seed: int = 0
@@ -215,7 +212,7 @@ class Settings:
         """A metric's parameters, its version from 2 on, and the hash of its source if it is from outside."""
         made: dict[str, Any] = {"version": chosen.metric.version} if chosen.metric.version > 1 else {}
         made |= {"source": chosen.metric.source} if chosen.metric.source else {}
-        return dataclasses.asdict(self.params[chosen.name]) | made
+        return dataclasses.asdict(chosen.params) | made
 
     def models_used(self) -> dict[str, list[str]]:
         """role -> model names, for the roles that a selected metric calls."""
@@ -245,47 +242,15 @@ def with_reasons(selected: Sequence[Selected], options: RunOptions, backends: Ba
     return frozenset(name for name, want in wanted.items() if want)
 
 
-def parameters(selected: Sequence[Selected], given: Mapping[str, Any], *, as_published: bool = False) -> dict[str, Any]:
-    """metric -> its parameters, with what `--param METRIC.NAME=VALUE` gives in place of the defaults. as_published: the
-    other parameters have the values of the metric's paper.
-
-    UnknownName for a parameter that no selected metric has; UserError for a value of the wrong kind.
-    """
-    from pydantic import TypeAdapter, ValidationError
-
-    settable = {
-        f"{chosen.name}.{name}": (chosen.name, name, kind)
-        for chosen in selected
-        for name, kind in get_type_hints(chosen.metric.params).items()
-    }
-    changes: dict[str, dict[str, Any]] = {
-        chosen.name: chosen.metric.as_published if as_published else {} for chosen in selected
-    }
-    for name, value in given.items():
-        if name not in settable:
-            hint = "See: longmark metrics NAME" if settable else "The metrics of this run have no parameters."
-            raise UnknownName("parameter", name, settable, hint)
-        metric, parameter, kind = settable[name]
-        try:
-            changes[metric][parameter] = TypeAdapter(kind).validate_python(value)
-        except ValidationError as error:
-            raise UserError(f"--param {name}={value}: {error.errors()[0]['msg']}") from None
-    made = {}
-    for chosen in selected:
-        try:
-            made[chosen.name] = chosen.metric.params(**changes[chosen.name])
-        except ValueError as error:
-            raise UserError(f"--param of {chosen.name}: {error}") from None
-    return made
-
-
-def choose(names: Sequence[str | Metric], domain: Domain | None = None) -> list[Selected]:
+def choose(
+    names: Sequence[str | Metric], domain: Domain | None = None, *, as_published: bool = False
+) -> list[Selected]:
     """The metrics that names (several may be in one, separated by commas) and declarations select, with the scores that
-    they have in a domain. UserError where there are none."""
+    they have in a domain. as_published: see `metrics.select`. UserError where there are none."""
     parts: list[str | Metric] = []
     for one in names:
         parts += [part.strip() for part in one.split(",") if part.strip()] if isinstance(one, str) else [one]
-    selected = metrics.select(parts, domain)
+    selected = metrics.select(parts, domain, as_published=as_published)
     if not selected:
         raise UserError("no metric was named: --metrics NAME[,NAME…]; longmark metrics lists them")
     return selected
@@ -319,8 +284,8 @@ def check(settings: Settings) -> None:
     if settings.scoring not in SCORINGS:
         raise UnknownName("scoring", settings.scoring, SCORINGS, f"It is one of {', '.join(SCORINGS)}.")
     _check_prompts(settings)
-    for params in settings.params.values():
-        getattr(params, "ready", lambda: None)()
+    for chosen in settings.selected:
+        getattr(chosen.params, "ready", lambda: None)()
     have = settings.backends.names()
     missing: dict[str, list[str]] = {}
     for chosen in settings.selected:

@@ -15,9 +15,9 @@ import math
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,11 +26,12 @@ from longmark.domain import Domain
 from longmark.engine.folder import ABSENT_FILE
 from longmark.engine.manifest import absent_hash
 from longmark.engine.pairs import Comparison
-from longmark.engine.settings import RETRIED, Settings, choose, every_prompt, parameters
+from longmark.engine.settings import RETRIED, Settings, choose, every_prompt
 from longmark.engine.worker import Task, WorkerPool
 from longmark.errors import UserError
 from longmark.metric import Metric
 from longmark.metrics import Selected
+from longmark.metrics._parameters import not_default
 from longmark.models.cache import CallCache
 from longmark.models.client import Client, WouldCall
 from longmark.models.config import of_manifest
@@ -40,6 +41,7 @@ from longmark.models.trust import of_name
 from longmark.prompts import SYSTEM, PromptBook
 from longmark.records import Example, Row
 from longmark.records.files import read_object
+from longmark.records.metric_name import base_of, under
 from longmark.text.entailment import named_checker
 from longmark.workspace import differences
 
@@ -49,11 +51,10 @@ _LOADED = ("encoder", "checkpoint")  # parameters that name a model on the disk 
 
 @dataclass(frozen=True)
 class Given:
-    """What the caller names: metrics from outside the package, as for a run, values of parameters (`METRIC.NAME` ->
-    value) that load a model, and an embedder on this machine, which is loaded to count tokens."""
+    """What the caller names: metrics of the run that are code from outside the package, or that load a model by a
+    parameter, and an embedder on this machine, which is loaded to count tokens."""
 
     metrics: Sequence[str | Metric] = ()
-    params: Mapping[str, str] = field(default_factory=dict)
     embedder: str | None = None
 
 
@@ -191,19 +192,14 @@ def _lines(path: Path, read: Any) -> Iterator[Any]:
         raise UserError(f"{path}: {error.strerror}") from None
 
 
-def _settings(manifest: dict[str, Any], cache: CallCache, run: Path, given: Given) -> tuple[Settings, dict[str, str]]:
+def _settings(
+    manifest: dict[str, Any], cache: CallCache, run: Path, given: Given
+) -> tuple[Settings, dict[str, str]]:
     """The settings of a run, made again from its manifest; and metric -> why it cannot be loaded."""
     try:
         fixed, own = manifest["fixed"], manifest.get("own") or {}
         domain = Domain.model_validate(own["domain"]) if own.get("domain") else DEFAULT_DOMAIN
         selected, gone = _selected(fixed, own.get("metrics") or {}, domain, given)
-        known = {c.name: {one.name for one in fields(c.metric.params)} for c in selected}
-        params = {
-            f"{metric}.{name}": value
-            for metric, stored in fixed["params"].items()
-            for name, value in stored.items()
-            if name in known.get(metric, ())  # what is stored beside them can only differ, such as the version
-        }
         prompts = {prompt.id: prompt for prompt in (SYSTEM, *every_prompt(selected))}
         book = PromptBook(
             {
@@ -223,10 +219,9 @@ def _settings(manifest: dict[str, Any], cache: CallCache, run: Path, given: Give
         backends = Registry(cache, config=config, sends=False).backends(names, called)
         scoring, seed = fixed["scoring"], fixed["seed"]
         sampling = {name: fixed[name] for name in ("temperature", "samples") if name in fixed}
-        made = parameters(selected, params)
         reasons = frozenset(fixed.get("reasons", ()))
         by = Comparison(**fixed.get("pair", {}))
-        settings = Settings(selected, backends, made, book, scoring, seed, domain, **sampling, reasons=reasons)
+        settings = Settings(selected, backends, book, scoring, seed, domain, **sampling, reasons=reasons)
         return replace(settings, comparison=by), gone
     except (LookupError, TypeError, AttributeError, ValueError) as error:
         raise UserError(f"{run / 'manifest.json'} cannot be read ({type(error).__name__}: {error})") from None
@@ -236,47 +231,37 @@ def _selected(
     fixed: dict[str, Any], outside: dict[str, Any], domain: Domain, given: Given
 ) -> tuple[list[Selected], dict[str, str]]:
     """The metrics that the manifest names; and score -> why its metric is not among them."""
-    own: dict[str, tuple[str | Metric, str]] = {}  # name -> what was given, its metric's source
-    for one in given.metrics:
-        own |= {chosen.name: (one, chosen.metric.source) for chosen in choose([one], domain) if chosen.metric.source}
-    wanted: dict[str, str | Metric] = {}  # score -> what selects it
+    own = {score: chosen for one in given.metrics for chosen in choose([one], domain) for score in chosen.scores}
+    found: dict[str, Selected] = {}
     gone: dict[str, str] = {}
     for score in fixed["metrics"]:
-        name = next((name for name in outside if score == name or score.startswith(f"{name}.")), None)
-        if name is None and any(score in metrics.load(one).published(one, domain) for one in metrics.names()):
-            wanted[score] = score
-        elif name is None:
+        base = base_of(score)
+        name = next((name for name in outside if under(name, [score])), None)
+        inside = name is None and any(base in metrics.load(one).published(one, domain) for one in metrics.names())
+        if name is None and not inside:
             gone[score] = "this version of longmark has no such metric"
-        elif "rubric" in outside[name]:
-            wanted[score] = metric = _rubric(outside[name])
-            gone |= _changed_source(score, fixed["params"].get(name), metric.source)
-        elif name in own:
-            wanted[score] = own[name][0]
-            gone |= _changed_source(score, fixed["params"].get(name), own[name][1])
-        else:
+            continue
+        rubric = name is not None and "rubric" in outside[name]
+        if score not in own and name is not None and not rubric:
             origin = str(outside[name].get("file") or outside[name].get("module") or "")
             where = f"add --metrics {origin}" if origin else "it was passed as a Python object"
             gone[score] = f"its metric is Python code, which only the command line may name: {where}"
-    for name, params in fixed["params"].items():
-        for param in (one for one in _LOADED if params.get(one) not in (None, "", "embedded:embedder")):
-            if given.params.get(f"{name}.{param}") != params[param]:
-                remedy = f"add --param {name}.{param}={params[param]}"
-                why = f"it loads a model, which only the command line may name: {remedy}"
-                gone |= {score: why for score in fixed["metrics"] if score == name or score.startswith(f"{name}.")}
-    selected = metrics.select([wanted[score] for score in fixed["metrics"] if score not in gone], domain)
-    loaded = [name for name in fixed["models"].get("embedder", ()) if of_name(name).code and name != given.embedder]
-    roles = {score: one.metric.models for one in selected for score in one.scores}
-    for score in (one for one in fixed["metrics"] if loaded and "embedder" in roles.get(one, ())):
-        gone[score] = f"it loads a model, which only the command line may name: add --embedder {loaded[0]}"
-    kept = [score for score in fixed["metrics"] if score not in gone]
-    chosen = [replace(one, scores={s: v for s, v in one.scores.items() if s in kept}) for one in selected]
-    return [one for one in chosen if one.scores], gone
-
-
-def _changed_source(score: str, params: Any, source: str) -> dict[str, str]:
-    then = (params or {}).get("source")
-    why = f"its metric's source has changed since (was {then}, now {source})"
-    return {} if source == then else {score: why}
+            continue
+        (chosen,) = (
+            [own[score]] if score in own else choose([_rubric(outside[name]) if name and rubric else score], domain)
+        )
+        embedders = fixed["models"].get("embedder", ()) if "embedder" in chosen.metric.models else ()
+        embedder = next((name for name in embedders if of_name(name).code and name != given.embedder), None)
+        if embedder is not None:
+            gone[score] = f"it loads a model, which only the command line may name: add --embedder {embedder}"
+        elif score not in own and any(key in _LOADED for key in not_default(chosen.params)):
+            gone[score] = f"it loads a model, which only the command line may name: add --metrics '{score}'"
+        elif name is not None and (then := fixed["params"].get(name, {}).get("source")) != chosen.metric.source:
+            gone[score] = f"its metric's source has changed since (was {then}, now {chosen.metric.source})"
+        else:
+            scores = found.setdefault(chosen.name, replace(chosen, scores={})).scores
+            scores[score] = chosen.scores[score]
+    return list(found.values()), gone
 
 
 def _rubric(origin: dict[str, Any]) -> Metric:

@@ -209,9 +209,8 @@ class WorkerPool:
             settings.samples,
             chosen.name in settings.reasons,
         )
-        params = settings.params[chosen.name]
         try:
-            results = await pairs.score(chosen, example, models, params, task.wanted, settings.comparison)
+            results = await pairs.score(chosen, example, models, task.wanted, settings.comparison)
         except Exception as error:
             cause: BaseException = error
             while isinstance(cause, BaseExceptionGroup):  # of a metric that has tasks of its own

@@ -2,7 +2,8 @@
 
 A module whose name begins with an underscore is not a metric: it belongs to the metrics in its folder. A family whose
 scores come from one computation is one metric, in the `__init__.py` of its folder. A name selects everything under it:
-`ccrs` a family, `score.readability` a metric with two scores, `score.readability.grade_level` one of them.
+`ccrs` a family, `score.readability` a metric with two scores, `score.readability.grade_level` one of them. Parameters
+are part of the name: `classic.bleu@form=climaqa` (records/metric_name.py).
 
 Metrics from outside the package are selected by a file, `rubric.yaml` (rubric.py) or `metric.py`, by the name of an
 installed module, or by an entry point of the group `longmark.metrics`. A module has a declaration `METRIC`.
@@ -13,15 +14,18 @@ from __future__ import annotations
 import ast
 import importlib
 import inspect
+import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from longmark.errors import ModelError, NoScore, OverBudget, UnknownName, UserError
 from longmark.metric import Metric, Score, ScoreSpec, full_name
+from longmark.metrics._parameters import not_default, parameters
 from longmark.prompts import Prompt
+from longmark.records.metric_name import base_of, joined, parsed
 
 if TYPE_CHECKING:
     from longmark.domain import Domain
@@ -33,16 +37,28 @@ _FIELDS = {"answer": "answer (null)", "references": "reference answer", "base_an
 
 @dataclass(frozen=True)
 class Selected:
-    """A metric that was asked for. scores: full name -> declaration of those wanted, in the order of the metric's."""
+    """A metric that was asked for. base: its name without parameters; params: its parameters; scores: full name ->
+    declaration of those wanted, in the order of the metric's."""
 
-    name: str
+    base: str
     metric: Metric
     scores: dict[str, ScoreSpec]
+    params: Any
+
+    @cached_property
+    def suffix(self) -> str:
+        """The parameters that are not at their defaults, as they end every name."""
+        return joined("", not_default(self.params))
+
+    @property
+    def name(self) -> str:
+        """The metric's name with its parameters."""
+        return self.base + self.suffix
 
     @property
     def doc(self) -> str:
         """The metric's documentation."""
-        return self.metric.doc if self.metric.source else docstring(self.name)
+        return self.metric.doc if self.metric.source else docstring(self.base)
 
     def due(self, *, is_variant: bool, kind: str | None) -> list[str]:
         """The full names of the scores to compute for an example: an original, or a variant of a kind."""
@@ -50,11 +66,9 @@ class Selected:
             return []
         if not is_variant:
             return list(self.scores)
-        return [name for name in self.scores if self.metric.applies(name[len(self.name) + 1 :], kind)]
+        return [name for name in self.scores if self.metric.applies(base_of(name)[len(self.base) + 1 :], kind)]
 
-    async def score(
-        self, example: Example, models: Models, params: Any, wanted: Sequence[str]
-    ) -> dict[str, Score | NoScore]:
+    async def score(self, example: Example, models: Models, wanted: Sequence[str]) -> dict[str, Score | NoScore]:
         """Full name -> score of an example, for every name wanted. Missing inputs, ModelError and OverBudget become
         NoScore."""
         try:
@@ -64,10 +78,10 @@ class Selected:
                 if "answer" in missing and isinstance(why := example.meta.get("no_answer"), str):
                     reason += f" {why}"  # of `longmark benchmark run`
                 raise NoScore("missing_input", reason)
-            result = await self.metric.score(example, models, params)
+            result = await self.metric.score(example, models, self.params)
             if isinstance(result, Score):
                 result = {"": result}
-            found = {full_name(self.name, part): one for part, one in result.items()}
+            found = {full_name(self.base, part) + self.suffix: one for part, one in result.items()}
             return {name: found[name] for name in wanted}
         except NoScore as unscored:
             return dict.fromkeys(wanted, unscored)
@@ -109,35 +123,44 @@ def docstring(name: str) -> str:
     return inspect.cleandoc(ast.get_docstring(ast.parse(source.read_text(encoding="utf-8"))) or "")
 
 
-def select(wanted: Sequence[str | Metric], domain: Domain | None = None) -> list[Selected]:
-    """What the names (or declarations) select, each metric once, in the order asked for.
+def select(
+    wanted: Sequence[str | Metric], domain: Domain | None = None, *, as_published: bool = False
+) -> list[Selected]:
+    """What the names (or declarations) select, each metric once for its parameters, in the order asked for.
 
-    UnknownName for a name that selects nothing, UserError for a metric from outside the package that cannot be used.
-    domain: whose dimensions have scores; None: the built-in one.
+    domain: whose dimensions have scores; None: the built-in one. as_published: parameters that a name does not give
+    have the values of the metric's paper. UnknownName for a name that selects nothing, a parameter that a metric does
+    not have and a value that is none of its choices; UserError for a metric from outside the package that cannot be
+    used, and for another value.
     """
-    found: dict[str, tuple[Metric, set[str]]] = {}
+    found: dict[str, Selected] = {}
     for one in wanted:
-        inside = one if isinstance(one, str) else next((name for name in names() if load(name) is one), "")
+        asked, given = ("", {}) if isinstance(one, Metric) else (one, {}) if os.path.isfile(one) else parsed(one)
+        inside = next((name for name in names() if load(name) is one), "") if isinstance(one, Metric) else asked
         hits = [(name, load(name), score) for name, score in _under(inside, domain)]
         if not hits:
             from longmark.metrics._outside import named, of_file, of_module
 
-            made = named(one) if isinstance(one, Metric) else of_file(one) or of_module(one)
+            made = named(one) if isinstance(one, Metric) else of_file(asked) or of_module(asked)
             if made is None:
-                raise UnknownName("metric", str(one), _all_names(domain), "See: longmark metrics")
+                raise UnknownName("metric", asked, _all_names(domain), "See: longmark metrics")
             name, metric = made
             if any(name == other or other.startswith(f"{name}.") for other in names()):
                 raise UserError(f"{name}: a built-in metric or family has this name; give the metric another one")
             hits = [(name, metric, score) for score in metric.published(name, domain)]
         for name, metric, score in hits:
-            before = found.setdefault(name, (metric, set()))
-            if before[0].source != metric.source:
+            chosen = Selected(name, metric, {}, parameters(name, metric, given, as_published=as_published))
+            before = found.setdefault(chosen.name, chosen)
+            if before.metric.source != metric.source:
                 raise UserError(f"{name}: two different metrics have this name; rename one of them")
-            before[1].add(score)
-    return [
-        Selected(name, metric, {s: spec for s, spec in metric.published(name, domain).items() if s in scores})
-        for name, (metric, scores) in found.items()
-    ]
+            before.scores[score + chosen.suffix] = metric.published(name, domain)[score]
+    return [replace(one, scores=_in_order(one, domain)) for one in found.values()]
+
+
+def _in_order(chosen: Selected, domain: Domain | None) -> dict[str, ScoreSpec]:
+    """The scores in the order of the metric's declaration."""
+    names = (score + chosen.suffix for score in chosen.metric.published(chosen.base, domain))
+    return {name: chosen.scores[name] for name in names if name in chosen.scores}
 
 
 def all_prompts() -> list[Prompt]:

@@ -61,7 +61,7 @@ def facts(name: str, metric: Metric) -> list[tuple[str, str]]:
         found.append(("runs on", "pairs of answers"))
     if metric.variants:
         found.append(("runs on", "variants of questions"))
-    found += [(f"--param {name}.{field.name}", _of_param(field)) for field in dataclasses.fields(metric.params)]
+    found += [(f"@{field.name}", _of_param(field)) for field in dataclasses.fields(metric.params)]
     return found
 
 
@@ -77,18 +77,10 @@ def _values(kind: str) -> str:
 
 
 def as_published(name: str | None = None) -> str:
-    """A line for each parameter that `--as-published` sets, as `--param` takes it: of the metrics that a name selects,
-    or of all. UnknownName for an unknown name."""
-    chosen = select([name]) if name else [one for each in names() for one in select([each])]
-    return "\n".join(
-        f"{one.name}.{parameter}={_printed(value)}"
-        for one in chosen
-        for parameter, value in one.metric.as_published.items()
-    )
-
-
-def _printed(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    """What `--as-published` selects: the names, with parameters, of the metrics that a name selects, or of all, as far
+    as their papers' parameters are not the defaults. UnknownName for an unknown name."""
+    chosen = select([name] if name else names(), as_published=True)
+    return "\n".join(one.name for one in chosen if one.suffix)
 
 
 def silence() -> str:

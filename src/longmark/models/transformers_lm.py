@@ -137,8 +137,8 @@ class TransformersLM(LazyModel):
         """The prompt as a user's message in the model's chat template, ready for the assistant's turn."""
         if not tokenizer.chat_template:
             raise errors.RequestRefused(
-                f"{self.name} has no chat template: give its prompts as plain text (--param "
-                "score.context_utilization.chat=false), or use a model that was trained for chat"
+                f"{self.name} has no chat template: give its prompts as plain text ("
+                "score.context_utilization@chat=false), or use a model that was trained for chat"
             )
         return chat_ids(tokenizer, [Message("user", prompt)], self.name)
 

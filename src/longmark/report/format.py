@@ -97,10 +97,12 @@ def metric_titles(names: Iterable[str]) -> dict[str, str]:
     unless two names would be alike."""
     titles, families = {}, {}
     for name in names:
-        metric, by, whose = name.partition(BY)
+        full, by, whose = name.partition(BY)
+        metric, _, params = full.partition("@")
         family, _, rest = metric.partition(".")
         title = (rest if rest and family in _OWN else f"{family} {rest}".strip()).replace("_", " ").replace(".", ": ")
         title = " ".join(_ACRONYMS.get(word, word) for word in title.split(" "))
+        title += f", {params.replace('@', ', ')}" if params else ""
         titles[name] = title[:1].upper() + title[1:] + (f" ({whose})" if by else "")
         families[name] = family
     alike = list(titles.values())

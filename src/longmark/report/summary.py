@@ -19,6 +19,7 @@ from itertools import islice
 from pathlib import Path
 
 from longmark.errors import UnknownName, UserError
+from longmark.records.metric_name import under
 from longmark.report import tables
 from longmark.report.format import NONE, decimals, fixed, share
 from longmark.report.tables import Column, Table, one_line
@@ -225,12 +226,13 @@ def how_many(why: Unscored) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """One `--fail-under`: a metric (or a family), a system (None: each of them), `>=` or `<=`, and a number."""
+    """One `--fail-under`: a metric (or a family), `>=` or `<=`, a number, the scores that it selects, and a system
+    (None: each of them)."""
 
     metric: str
     sign: str
     limit: float
-    alone: bool = False  # it names one score, which may also be a prefix of others (`score.specificity`)
+    scores: tuple[str, ...]
     system: str | None = None
 
     def __str__(self) -> str:
@@ -238,7 +240,7 @@ class Condition:
         return f"{self.metric}{of}{self.sign}{self.limit:g}"
 
     def selects(self, metric: str) -> bool:
-        return metric == self.metric or (not self.alone and metric.startswith(self.metric + "."))
+        return metric in self.scores
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,7 +251,7 @@ class Checked:
     line: str
 
 
-_CONDITION = re.compile(r"\s*([\w.]+)\s*(?:\[(.+)\])?\s*(>=|<=)\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*")
+_CONDITION = re.compile(r"\s*([^\s\[<>]+)\s*(?:\[(.+)\])?\s*(>=|<=)\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*")
 
 
 def parse_conditions(
@@ -269,10 +271,10 @@ def parse_conditions(
                 "as in 'ccrs.question_relevance>=0.8' (in quotes, because > redirects); METRIC[SYSTEM]>=NUMBER for one "
                 "system"
             )
-        condition = Condition(match[1], match[3], float(match[4]), alone=match[1] in names, system=match[2])
-        selected = [name for name in names if condition.selects(name)]
+        selected = under(match[1], names)
         if not selected:
-            raise UnknownName("metric in --fail-under", condition.metric, names)
+            raise UnknownName("metric in --fail-under", match[1], names)
+        condition = Condition(match[1], match[3], float(match[4]), tuple(selected), match[2])
         if not math.isfinite(condition.limit):
             raise UserError(f"--fail-under {expression!r}: the limit is too large for a number")
         ranges = [(bounds or {}).get(name, (None, None)) for name in selected]

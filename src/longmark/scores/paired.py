@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 from longmark.errors import UnknownName, UserError
 from longmark.records import Signature, Usage
+from longmark.records.metric_name import under
 from longmark.scores.clusters import QUESTION
 from longmark.scores.files import UNKNOWN_QUESTION, examples_of, names_given, shortest_names, sources_of
 from longmark.scores.manifest import Manifest, MetricFacts, read_manifest, refuse_pairs
@@ -124,7 +125,7 @@ class Scores:
     def named(self, wanted: str | Sequence[str]) -> list[str]:
         """The metrics of these names and families; all if none is given. UnknownName if there is none."""
         wanted = names_given(wanted)
-        found = {name: [one for one in self.metrics if one == name or one.startswith(f"{name}.")] for name in wanted}
+        found = {name: under(name, self.metrics) for name in wanted}
         for name, metrics in found.items():
             if not metrics:
                 raise UnknownName("metric", name, self.metrics, f"The runs have {', '.join(self.metrics)}.")

@@ -449,7 +449,8 @@ def test_what_is_wrong_is_reported_before_a_call(tmp_path: Path, idx: Path, cach
         with pytest.raises(kind, match=match):
             carry(fakes.plan(tmp_path / "s", idx, **more), cache)
 
-    refused("unknown parameter: score.specificity.sample", UnknownName, params={"score.specificity.sample": 1})
+    refused("unknown parameter of score.specificity: sample", UnknownName, metrics=["score.specificity@sample=1"])
+    refused("unknown metric of the study: ccrs", UnknownName, metrics=["ccrs"])
     refused("unknown variant: vehicle", UnknownName, variants=["vehicle"])
     refused("no questions", n=None)
     refused("does not exist", questions=tmp_path / "none.jsonl")
@@ -532,7 +533,7 @@ def test_killed_in_every_part_and_run_again_it_pays_for_nothing_twice(tmp_path: 
         ]
         command += ["--variants", "paraphrase,location", "--generator", f"g@{url}", "--evaluator", f"e=j@{url}"]
         command += ["--embedder", f"e@{url}", "--lm", f"p@{url}", "--concurrency", "1", "--quiet"]
-        command += ["--param", "score.specificity.samples=1"]
+        command += ["--metrics", "score.specificity@samples=1"]
         parts = []
 
         def hangs(kill: int) -> bool:

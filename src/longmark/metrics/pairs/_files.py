@@ -81,7 +81,7 @@ def path_of(value: str, built_in: str = "") -> Path:
 @lru_cache(maxsize=16)
 def form(value: str, kind: type[Form], built_in: str) -> Form:
     """A YAML file of a signed parameter. BadInput with a line `file:line: where: what` for each mistake in it."""
-    source = yaml_file.load(path_of(value, built_in), "--param")
+    source = yaml_file.load(path_of(value, built_in), "--metrics")
     return source.checked(kind, source.content if source.content is not None else {})
 
 

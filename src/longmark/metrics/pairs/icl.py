@@ -67,7 +67,7 @@ class IclParams(Params):
 def question(pair: Pair, params: Any, seed: int) -> Question:
     """The question with the examples for a pair."""
     if not params.examples:
-        raise UserError("pairs.icl needs labelled pairs to show: add --param pairs.icl.examples=FILE")
+        raise UserError("pairs.icl needs labelled pairs to show: name it --metrics pairs.icl@examples=FILE")
     found = others(labelled(params.examples), pair, params.shown, seed)
     if not found:
         raise NoScore("missing_input", "The file of examples has no labelled pair of another question.")

@@ -114,7 +114,7 @@ async def score(example: Example, models: Models, params: Params) -> dict[str, S
     if len(known) > params.max_claims:
         reason = (
             f"The passages contain {len(known):,} facts; at most {params.max_claims:,} are left out one by one "
-            "(--param score.context_utilization.max_claims)."
+            "(score.context_utilization@max_claims=N)."
         )
         raise NoScore("undefined", reason, {"claims": len(known)})
     left_out = order(len(known))

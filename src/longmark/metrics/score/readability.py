@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from importlib import metadata
 from typing import Literal
 
-from longmark.errors import NoScore
+from longmark.errors import NoScore, UserError
 from longmark.metric import Metric, Score, ScoreSpec, Silence, paper
 from longmark.metrics.score._syllables import syllables
 from longmark.records import Example
@@ -53,9 +53,10 @@ TEXTSTAT = "0.7.8"  # of the authors' notebook; later versions count otherwise
 class Params:
     syllables: Literal["rule", "textstat"] = paper("rule", "textstat")
 
-    def __post_init__(self) -> None:
+    def ready(self) -> None:
+        """UserError where the textstat of the authors is not installed."""
         if self.syllables == "textstat" and (found := _textstat_version()) != TEXTSTAT:
-            raise ValueError(
+            raise UserError(
                 f"syllables=textstat needs textstat {TEXTSTAT}, and {found or 'none'} is installed: "
                 f"pip install textstat=={TEXTSTAT}"
             )

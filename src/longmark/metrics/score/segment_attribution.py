@@ -94,7 +94,7 @@ def _no_order(segments: Sequence[Segment], params: Params) -> NoScore:
         return NoScore("undefined", "The answer has one point, so its points have no order.", _evidence(segments))
     reason = (
         f"The answer has {count:,} points; at most {params.max_points:,} are left out one by one "
-        "(--param score.segment_attribution.max_points)."
+        "(score.segment_attribution@max_points=N)."
     )
     parts = {"intro": _text(segments, "intro"), "count": count, "closing": _text(segments, "closing")}
     return NoScore("undefined", reason, parts)

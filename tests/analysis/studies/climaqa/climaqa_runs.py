@@ -54,8 +54,8 @@ def score(metric: str, number: int, model: str, setting: str) -> float:
         "climaqa.mcq": float(number % 4 < (3 if helped else 2)),
         "climaqa.exact_match": float(number % 3 < (2 if helped else 1)),
         "climaqa.phrase_similarity": 0.7 + 0.2 * helped + noise,
-        "climaqa.bleu": 0.3 + 0.1 * helped + 0.2 * own + noise,
-        "climaqa.bertscore": 0.8 + 0.05 * helped + 0.1 * own + noise,
+        "classic.bleu@form=climaqa": 0.3 + 0.1 * helped + 0.2 * own + noise,
+        "classic.bertscore": 0.8 + 0.05 * helped + 0.1 * own + noise,
         "climaqa.factual_accuracy": 0.5 + 0.3 * helped + (0.02 if number % 2 else -0.02) * own + noise,
     }[metric]
 
@@ -63,7 +63,7 @@ def score(metric: str, number: int, model: str, setting: str) -> float:
 METRICS = {
     "mcq": ("climaqa.mcq",),
     "cloze": ("climaqa.exact_match", "climaqa.phrase_similarity"),
-    "freeform": ("climaqa.bleu", "climaqa.bertscore", "climaqa.factual_accuracy"),
+    "freeform": ("classic.bleu@form=climaqa", "classic.bertscore", "climaqa.factual_accuracy"),
 }
 
 

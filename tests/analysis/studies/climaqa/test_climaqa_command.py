@@ -44,7 +44,7 @@ def test_a_study_makes_every_table(tmp_path: Path, study):
 
 def test_answers_are_scored_and_studied_without_anything_else(tmp_path: Path, study):
     write_jsonl(tmp_path / "answers.jsonl", list(answers("default")))
-    metrics = "climaqa.mcq,climaqa.exact_match,climaqa.bleu"
+    metrics = "climaqa.mcq,climaqa.exact_match,classic.bleu@form=climaqa"
     words = ("run", "answers.jsonl", "--metrics", metrics, "--out", "run", "--quiet")
     scored = run(*words, home=tmp_path / "home", cwd=tmp_path)
     assert scored.code == 0

@@ -16,6 +16,7 @@ from longmark.analysis.studies.climaqa.rows import FA, PS
 from longmark.errors import UserError
 from longmark.metrics.climaqa.factual_accuracy import LABELS, SUPPORTS
 from longmark.metrics.climaqa.phrase_similarity import WINDOWS
+from longmark.records.metric_name import under
 from longmark.scores.files import examples_of, rows_of, source_of
 from longmark.stats.proportion import clustered_share
 from longmark.stats.results import Estimate
@@ -46,7 +47,7 @@ def windows(path: Path, results: Results) -> list[Window]:
     """Of a run of phrase similarity on cloze answers that people labelled. Answers that are the reference do not count.
     UserError unless some are right and some are wrong."""
     source = source_of(path)
-    rows = (row for row in rows_of(source) if row.metric == PS.metric and "windows" in row.evidence)
+    rows = (row for row in rows_of(source) if under(PS.metric, [row.metric]) and "windows" in row.evidence)
     cosines = {row.example_id: row.evidence["windows"] for row in rows}
     labelled = [one for one in examples_of(source) if one.meta.get("label") in (RIGHT, WRONG) and one.id in cosines]
     answers = [one for one in labelled if (one.answer or "").strip() not in map(str.strip, one.references)]
@@ -55,8 +56,8 @@ def windows(path: Path, results: Results) -> list[Window]:
     count = int(right.sum())
     if not 0 < count < len(answers):
         raise UserError(
-            f"{path}: expected answers with meta.label right and wrong, other than their references, and {PS.metric} "
-            f"with --param {PS.metric}.windows=true; found {count} right and {len(answers) - count} wrong"
+            f"{path}: expected answers with meta.label right and wrong, other than their references, and "
+            f"{PS.metric}@windows=true; found {count} right and {len(answers) - count} wrong"
         )
     statements, made = [one.question_id for one in answers], []
     for words in WINDOWS:
@@ -78,7 +79,7 @@ def fever(path: Path, results: Results) -> Fever:
     """The share that it puts on the label's side of .5, in all and of each label; the share of the more frequent label,
     the difference of these two, and the AUC. UserError if a run has no labelled sentence with factual accuracy."""
     source = source_of(path)
-    scores = {row.example_id: row.score for row in rows_of(source) if row.metric == FA.metric}
+    scores = {row.example_id: row.score for row in rows_of(source) if under(FA.metric, [row.metric])}
     labelled = [one for one in examples_of(source) if one.meta.get("label") in LABELS]
     kept = [one for one in labelled if scores.get(one.id) is not None]
     if not kept:

@@ -20,6 +20,7 @@ from longmark.metrics.classic.bleu import counts
 from longmark.rag import index as rag_index
 from longmark.records import Example, sources
 from longmark.records.benchmark import Form, Item
+from longmark.records.metric_name import under
 from longmark.scores.answers import read_answers
 from longmark.scores.files import examples_of, name_of, sources_of
 from longmark.validator.labels import families
@@ -43,11 +44,12 @@ class Outcome:
 MCQ = Outcome("mcq", "MCQ accuracy", "mcq", "climaqa.mcq", share=True)
 EM = Outcome("em", "Exact match", "cloze", "climaqa.exact_match", share=True)
 PS = Outcome("ps", "Phrase similarity", "cloze", "climaqa.phrase_similarity", (-3.0, 1.0))
-BLEU = Outcome("bleu", "BLEU", "freeform", "climaqa.bleu")
-BERT = Outcome("bertscore", "BERTScore", "freeform", "climaqa.bertscore", (-1.0, 1.0))
+BLEU = Outcome("bleu", "BLEU", "freeform", "classic.bleu@form=climaqa")
+BERT = Outcome("bertscore", "BERTScore", "freeform", "classic.bertscore", (-1.0, 1.0))
 FA = Outcome("fa", "Factual accuracy", "freeform", "climaqa.factual_accuracy")
 OUTCOMES = (MCQ, EM, PS, BLEU, BERT, FA)
-_BY_METRIC = {one.metric: one for one in OUTCOMES}
+RUN_METRICS = "climaqa,classic.bleu@form=climaqa,classic.bertscore"
+"""What `longmark run --metrics` takes for all of them."""
 
 
 @dataclass(slots=True)
@@ -154,20 +156,19 @@ def _system(found: Read, example: Example, run: Path) -> System:
 def _add_scores(found: Read, answers: Mapping[str, tuple[Example, System]]) -> None:
     """Adds the scores of ClimaQA's metrics to the systems."""
     scored = read_answers(found.runs)
-    for metric in scored.metrics:
-        name, _, runs = metric.partition(" (")
-        if runs and name in _BY_METRIC:
+    names = {outcome: [one for one in scored.metrics if under(outcome.metric, [one.partition(" (")[0]])]
+             for outcome in OUTCOMES}  # fmt: skip
+    for outcome, several in names.items():
+        if len(several) > 1:
             raise UserError(
-                f"two runs have different scores of {name} for the same answers, one of them {runs.rstrip(')')}; name "
-                "only one of them"
+                f"the runs have different scores of {outcome.metric} for the same answers, {' and '.join(several)}; "
+                "name runs with only one of them"
             )
-    metrics = [metric for metric in _BY_METRIC if metric in scored.metrics]
-    if not metrics:
+    if not any(names.values()):
         runs = ", ".join(map(str, found.runs))
-        raise UserError(f"{runs}: no scores of ClimaQA's metrics; use longmark run ANSWERS --metrics climaqa")
+        raise UserError(f"{runs}: no scores of ClimaQA's metrics; use longmark run ANSWERS --metrics {RUN_METRICS}")
     found.notices += scored.notices
-    for metric in metrics:
-        outcome = _BY_METRIC[metric]
+    for outcome, metric in ((outcome, metric) for outcome, several in names.items() for metric in several):
         if metric in scored.mixed:
             found.notices.append(f"{metric} was scored in several ways (parameters or models differ); its scores are "
                                  "not comparable.")  # fmt: skip

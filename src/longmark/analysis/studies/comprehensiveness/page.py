@@ -12,6 +12,7 @@ from longmark.analysis.studies.comprehensiveness.annotation import AGREES, ERROR
 from longmark.analysis.studies.comprehensiveness.results import Key, Rate, Results, SystemMeans
 from longmark.analysis.studies.comprehensiveness.rows import BOTH, KINDS, PUBLISHED, TESTED, WIKI, Options
 from longmark.datasets.published import CONFLICTBANK, PARTIAL, WIKICONTRADICT
+from longmark.records.metric_name import base_of
 from longmark.report.charts import heat_map
 from longmark.report.document import Document, Section
 from longmark.report.format import counted, fixed, listed
@@ -27,7 +28,8 @@ _ALL = ("", "")
 
 def short(method: str) -> str:
     """The paper's name of a method; for other metrics, their own."""
-    return _NAMES.get(method, method)
+    base = base_of(method)
+    return _NAMES.get(base, base) + method[len(base) :]
 
 
 def _judged(key: Sequence[str]) -> str:

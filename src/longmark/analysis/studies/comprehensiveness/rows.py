@@ -10,6 +10,7 @@ from longmark.analysis.studies.comprehensiveness import matches
 from longmark.datasets.published import DATASET, DEFAULT, LABELS, WIKICONTRADICT
 from longmark.errors import UserError
 from longmark.records import Example, Row
+from longmark.records.metric_name import under
 from longmark.records.read import Reading
 from longmark.scores.clusters import QUESTION, fields_of
 from longmark.scores.files import examples_of, name_of, some_rows_of, sources_of
@@ -100,7 +101,7 @@ def read(
 
 
 def _wanted(row: Row, metrics: Iterable[str]) -> bool:
-    return any(row.metric == name or row.metric.startswith(f"{name}.") for name in metrics)
+    return any(under(name, [row.metric]) for name in metrics)
 
 
 def check_label(example: Example) -> None:

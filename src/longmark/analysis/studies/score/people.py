@@ -46,6 +46,7 @@ from longmark.analysis.studies.score.tables import DIMENSION, EVALUATOR, mean_co
 from longmark.analysis.studies.score.utilization import why_not
 from longmark.errors import UserError
 from longmark.records import Row
+from longmark.records.metric_name import base_of
 from longmark.records.read import Reading
 from longmark.report.format import counted
 from longmark.report.tables import Column, Table, interval_columns, method_column
@@ -314,7 +315,7 @@ def _on_scale(
 
 def beside(labels: Labels, generator: str, row: Row) -> Row:
     """The row with people's labels of its answer and dimension in its evidence, beside the evaluator's label of it."""
-    dimension = _ON_SCALE.get(row.metric, row.metric.removeprefix(f"{SPECIFICITY}."))
+    dimension = _ON_SCALE.get(base_of(row.metric), base_of(row.metric).removeprefix(f"{SPECIFICITY}."))
     item = Item(generator, row.example_id, row.question_id)
     given = labels.by_dimension.get(dimension, {}).get(item)
     if given is None:

@@ -24,11 +24,12 @@ from typing import Any
 
 from longmark.domain import Domain, load, named
 from longmark.engine.run import make_settings
-from longmark.engine.settings import RunOptions, Settings, choose, parameters
-from longmark.errors import UserError
+from longmark.engine.settings import RunOptions, Settings, choose
+from longmark.errors import UnknownName, UserError
 from longmark.models.registry import ModelNames, Name, Registry
 from longmark.rag.answer import check_variant_context
 from longmark.rag.generate import Generation
+from longmark.records.metric_name import joined, parsed
 
 ONCE, POINTS, EVALUATOR, PROXY = "once", "points", "evaluator", "proxy"
 METRICS = {
@@ -38,7 +39,7 @@ METRICS = {
     PROXY: ("score.context_utilization",),
 }
 """Kind of run -> its metrics."""
-_DOCUMENTS = "score.context_utilization.documents"
+_OWN = {"score.context_utilization": {"documents": "true"}}  # parameters of the study's metrics
 GIVEN = "given"
 """In place of a generator's model: it has the answers of the file of questions, and no others."""
 EVALUATORS = "evaluators"
@@ -97,7 +98,7 @@ class Plan:
     retriever: str | None = None
     variant_context: str = "own"
     how: Generation = field(default_factory=Generation)
-    params: Mapping[str, Any] = field(default_factory=dict)
+    metrics: Sequence[str] = ()
     as_published: bool = False
     prompts: Path | None = None
     domain: str | Path | None = None
@@ -170,9 +171,19 @@ class Plan:
             "top_p": self.how.top_p,
             "max_answer": self.how.max_tokens,
             "embedder": name_of(self.embedder),
-            "params": {name: str(value) for name, value in self.params.items()},
+            "metrics": [name for names in self.metrics_by_kind().values() for name in names],
             "as_published": self.as_published,
         }
+
+    def metrics_by_kind(self) -> dict[str, list[str]]:
+        """Kind of run -> its metrics, each with the parameters that `metrics` gives. UnknownName for another metric."""
+        own = dict(_OWN)
+        known = [name for names in METRICS.values() for name in names]
+        for base, given in map(parsed, self.metrics):
+            if base not in known:
+                raise UnknownName("metric of the study", base, known)
+            own[base] = {**own.get(base, {}), **given}
+        return {kind: [joined(name, own.get(name, {})) for name in names] for kind, names in METRICS.items()}
 
     def _paraphraser(self) -> str | None:
         return EVALUATORS if self.paraphraser == EVALUATORS else next(map(name_of, self.writers().values()), None)
@@ -212,7 +223,8 @@ def answers_page(generator: str) -> str:
 
 def scorings(plan: Plan, registry: Registry) -> list[Scoring]:
     """The runs of each generator, all of them checked: UserError before the first call."""
-    parameters(choose([name for names in METRICS.values() for name in names], load(plan.domain)), plan.params)
+    names = plan.metrics_by_kind()
+    choose([name for of in names.values() for name in of], load(plan.domain))
     extractor = plan.extractor if plan.extractor is not None else plan.evaluators[0].models[0]
     models = {(ONCE, ""): ModelNames(embedder=plan.embedder)}
     if plan.reranker is not None:
@@ -223,12 +235,7 @@ def scorings(plan: Plan, registry: Registry) -> list[Scoring]:
     for kind, label, name in plan.runs():
         if (given := models.get((kind, label))) is None:
             continue
-        own = {
-            param: value
-            for param, value in {_DOCUMENTS: True, **plan.params}.items()
-            if param.rpartition(".")[0] in METRICS[kind]
-        }
         same = {name: getattr(plan, name) for name in ("as_published", "seed", "prompts", "domain")}
-        options = RunOptions(**vars(given), params=own, **same)
-        found.append(Scoring(name, make_settings(METRICS[kind], registry, options)))
+        options = RunOptions(**vars(given), **same)
+        found.append(Scoring(name, make_settings(names[kind], registry, options)))
     return found

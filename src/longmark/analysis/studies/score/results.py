@@ -17,6 +17,7 @@ import numpy as np
 from longmark.analysis.studies.score.plan import EVALUATOR, ONCE, PARAPHRASER, POINTS, PROXY, Plan
 from longmark.domain import Domain
 from longmark.records import Row
+from longmark.records.metric_name import base_of
 from longmark.scores.files import examples_of, rows_of
 from longmark.scores.manifest import read_manifest
 from longmark.stats.means import Bounds, mean_estimate
@@ -177,7 +178,7 @@ def read(run: Path) -> Scores:
         }
         for row in rows_of(run):
             original = examples.get(row.example_id, (row.question_id, "", ""))
-            found.setdefault(row.metric, []).append(AnswerScore(row, *original))
+            found.setdefault(base_of(row.metric), []).append(AnswerScore(row, *original))
     return found
 
 
@@ -185,7 +186,7 @@ def bounds_in(run: Path) -> dict[str, Bounds]:
     """The bounds of a run's metrics, from its manifest; {} if there are no scores yet."""
     if not (run / "rows.jsonl").exists():
         return {}
-    return {name: (facts.lo, facts.hi) for name, facts in read_manifest(run).metrics().items()}
+    return {base_of(name): (facts.lo, facts.hi) for name, facts in read_manifest(run).metrics().items()}
 
 
 # Means --------------------------------------------------------------------------------------------------------------

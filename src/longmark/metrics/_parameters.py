@@ -1,0 +1,55 @@
+"""The parameters of a metric: read from the texts of its name, checked by their declaration."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from functools import cache
+from types import NoneType
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+from longmark.errors import UnknownName, UserError
+from longmark.metric import Metric
+from longmark.records.metric_name import written
+
+
+def parameters(name: str, metric: Metric, given: Mapping[str, str], *, as_published: bool = False) -> Any:
+    """The metric's parameters, with the given texts in place of the defaults. as_published: the others have the values
+    of the metric's paper. UnknownName for a parameter or a choice that it does not have; UserError for another value
+    that it cannot have."""
+    kinds = get_type_hints(metric.params)
+    values = metric.as_published if as_published else {}
+    for key, text in given.items():
+        if key not in kinds:
+            hint = f"See: longmark metrics {name}" if kinds else f"{name} has no parameters."
+            raise UnknownName(f"parameter of {name}", key, kinds, hint)
+        values[key] = _read(f"{name}@{key}", kinds[key], text)
+    try:
+        return metric.params(**values)
+    except ValueError as error:
+        raise UserError(f"{name}: {error}") from None
+
+
+def not_default(params: Any) -> dict[str, Any]:
+    """The parameters that are not at their defaults."""
+    default = _default(type(params))  # type: ignore[arg-type]
+    pairs = ((one.name, getattr(params, one.name)) for one in dataclasses.fields(params))
+    return {name: value for name, value in pairs if value != getattr(default, name)}
+
+
+@cache
+def _default(kind: type) -> Any:
+    return kind()
+
+
+def _read(name: str, kind: Any, text: str) -> Any:
+    from pydantic import TypeAdapter, ValidationError
+
+    if NoneType in get_args(kind) and text == written(None):
+        return None
+    if get_origin(kind) is Literal and text not in get_args(kind):
+        raise UnknownName(f"value of {name}", text, get_args(kind), f"It is one of {', '.join(get_args(kind))}.")
+    try:
+        return TypeAdapter(kind).validate_python(text)
+    except ValidationError as error:
+        raise UserError(f"{name}={text}: {error.errors()[0]['msg']}") from None

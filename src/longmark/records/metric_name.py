@@ -1,0 +1,75 @@
+"""The name of a score: its metric, and the parameters that are not at their defaults.
+
+    classic.bleu@form=climaqa@lowercase=true
+
+The parameters stand in alphabetical order, so that a name is the score's identity in rows, tables, gates and pages. In
+a value, every character but letters, digits and `_.-~/:+#*` is percent-escaped (`%2C` for a comma, `%40` for `@`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+from urllib.parse import quote, unquote
+
+from longmark.errors import UserError
+
+_PLAIN = "/:+#*"  # beside letters, digits and `_.-~`, which are never escaped
+
+
+def base_of(name: str) -> str:
+    """The name without parameters."""
+    return name.partition("@")[0]
+
+
+def joined(base: str, params: Mapping[str, Any]) -> str:
+    """The name of a score with these parameters, each a name and a value of Python or a text."""
+    return base + "".join(f"@{key}={escaped(written(params[key]))}" for key in sorted(params))
+
+
+def parsed(name: str) -> tuple[str, dict[str, str]]:
+    """The name without parameters, and the parameters as texts. UserError for a parameter in another form."""
+    base, *given = name.split("@")
+    params: dict[str, str] = {}
+    for part in given:
+        key, equals, value = part.partition("=")
+        if not (key.isidentifier() and equals) or "=" in value or key in params:
+            raise UserError(
+                f"{name}: expected NAME@PARAMETER=VALUE, each parameter once; in a value write %2C for a comma, %3D "
+                "for =, %40 for @ and %25 for %"
+            )
+        try:
+            params[key] = unquote(value, errors="strict")
+        except UnicodeDecodeError:
+            raise UserError(f"{name}: {value} is not percent-escaped UTF-8; write %25 for %") from None
+    return base, params
+
+
+def canonical(name: str) -> str:
+    """The name with its parameters in their order. UserError as for `parsed`."""
+    return joined(*parsed(name))
+
+
+def escaped(text: str) -> str:
+    return quote(text, safe=_PLAIN)
+
+
+def written(value: Any) -> str:
+    """A parameter's value as text: `true`, `none`, `0.5`, `5` for 5.0."""
+    if value is None or isinstance(value, bool):
+        return str(value).lower()
+    return repr(value).removesuffix(".0") if isinstance(value, float) else str(value)
+
+
+def under(wanted: str, names: Iterable[str]) -> list[str]:
+    """What a name selects among names of scores: the score itself; else everything under it, of a family or of a
+    metric, and without parameters those with any."""
+    known = list(names)
+    if wanted in known:
+        return [wanted]
+    base, params = parsed(wanted)
+    if (name := joined(base, params)) in known:
+        return [name]
+    suffix = joined("", params)
+    inside = (one for one in known if base_of(one) == base or base_of(one).startswith(f"{base}."))
+    return [one for one in inside if not suffix or one == base_of(one) + suffix]

@@ -1,0 +1,115 @@
+"""Parameters in the name of a metric: one canonical form, typed values, and errors that name what is nearest."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Any, get_args, get_type_hints
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import longmark
+from longmark import metrics
+from longmark.errors import UnknownName, UserError
+from longmark.records import Example
+from longmark.records.metric_name import base_of, canonical, joined, parsed, under, written
+
+FILES = ("checkpoint", "encoder", "examples", "formats", "judge", "panel")  # parameters whose values are checked
+
+
+OTHER = {
+    "weight": 0.5,
+    "baseline": 0.5,
+    "max_points": 2,
+    "max_tokens": 20,
+    "similarity": 0.5,
+    "votes_temperature": 0.5,
+}  # 1 is out of their range
+
+
+def changed(kind: Any, default: Any) -> Any:
+    """Another value of a parameter's type."""
+    choices = [one for one in get_args(kind) if isinstance(one, str) and one != default]
+    if choices or isinstance(default, bool):
+        return choices[0] if choices else not default
+    return 20 if default is None or default == 1 else type(default)(1)
+
+
+@pytest.mark.parametrize("name", metrics.names())
+def test_every_parameter_of_every_metric_can_be_set_in_its_name(name: str) -> None:
+    (plain,) = metrics.select([name])
+    assert plain.name == name
+    kinds = get_type_hints(type(plain.params))
+    for field in dataclasses.fields(plain.params):
+        default = getattr(plain.params, field.name)
+        assert metrics.select([f"{name}@{field.name}={written(default)}"]) == [plain]
+        if field.name in FILES:
+            continue
+        value = OTHER.get(field.name, changed(kinds[field.name], default))
+        (one,) = metrics.select([f"{name}@{field.name}={written(value)}"])
+        assert getattr(one.params, field.name) == value
+        assert one.name == f"{name}@{field.name}={written(value)}"
+        assert {base_of(score): score.removeprefix(base_of(score)) for score in one.scores} == dict.fromkeys(
+            plain.scores, one.suffix
+        )
+        with pytest.raises(UnknownName, match=f"Did you mean {field.name}"):
+            metrics.select([f"{name}@{field.name}x=1"])
+    with pytest.raises(UnknownName, match="unknown parameter"):
+        metrics.select([f"{name}@nothing=1"])
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("classic.bleu@form=climaqua", "Did you mean climaqa"),
+        ("classic.bleu@lowercase=perhaps", "classic.bleu@lowercase=perhaps: "),
+        ("classic.bleu@smoothing_value=-1", "smoothing_value is a number above 0"),
+        ("classic.bleu@form", "expected NAME@PARAMETER=VALUE"),
+        ("classic.bleu@form=a=b", "%3D for ="),
+        ("classic.bleu@form=climaqa@form=sentence", "each parameter once"),
+        ("classic.bleu@form=%ff", "percent-escaped"),
+        ("classic.blue@form=climaqa", "Did you mean classic.bleu"),
+        ("classic@tokenizer=char", "unknown parameter of classic.bartscore: tokenizer"),
+    ],
+)
+def test_what_is_wrong_is_named_with_what_is_nearest(name: str, says: str) -> None:
+    with pytest.raises(UserError) as raised:
+        metrics.select([name])
+    assert says in str(raised.value)
+
+
+@given(st.dictionaries(st.from_regex(r"[a-z_]{1,8}", fullmatch=True), st.text(max_size=20), max_size=4))
+def test_a_name_gives_back_its_parameters_and_no_value_breaks_it(params: dict[str, str]) -> None:
+    try:
+        name = joined("a.b", params)
+    except UnicodeEncodeError:
+        return  # half a surrogate pair
+    assert parsed(name) == ("a.b", params)
+    assert canonical(name) == name
+    assert not set(name.removeprefix("a.b")) & set(", []<>|\t\n\"'")
+
+
+def test_a_name_selects_itself_and_else_everything_under_it() -> None:
+    names = ["c.b", "c.b@form=x", "c.b@form=x@low=true", "r.ease@s=t", "r.grade@s=t", "odd@name"]
+    assert under("c.b", names) == ["c.b"]
+    assert under("c.b@low=true@form=x", names) == ["c.b@form=x@low=true"]
+    assert under("c", names) == names[:3]
+    assert under("r@s=t", names) == under("r", names) == ["r.ease@s=t", "r.grade@s=t"]
+    assert under("r.grade", names) == ["r.grade@s=t"]
+    assert under("odd@name", names) == ["odd@name"]
+    assert under("c.b@form=y", names) == []
+
+
+def test_one_run_has_several_forms_of_a_metric_each_under_its_name(tmp_path: Path) -> None:
+    examples = [Example(id=str(n), question="?", answer="Warm air rises", references=("warm air",)) for n in range(2)]
+    wanted = "classic.bleu@smoothing=exp,classic.bleu@lowercase=true@form=sentence,classic.bleu@form=climaqa"
+    names = ["classic.bleu", "classic.bleu@lowercase=true", "classic.bleu@form=climaqa"]
+    found = longmark.run(examples, f"{wanted},classic.bleu", out=tmp_path / "run")
+    first = {row.metric: row.score for row in found.rows() if row.example_id == "0"}
+    assert list(first) == names
+    assert len(set(first.values())) == 3
+    again = longmark.run(examples, list(reversed(names)), out=tmp_path / "run")
+    assert again.counts.calls == 0
+    assert len(list(again.rows())) == 6
