@@ -7,6 +7,7 @@ stands once for all scores that share it. Evidence of another shape (an older ru
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -14,6 +15,7 @@ from itertools import compress, zip_longest
 from typing import Any
 
 from longmark.records import Row
+from longmark.records.metric_name import base_of
 from longmark.report.format import BY, counted, fixed, listed
 
 VERDICTS = {
@@ -36,6 +38,7 @@ _COSINE = (
     "was asked (1: the same)."
 )
 _NUMBER = (int, float)
+_PARAMETERS = re.compile(r"@\S+")
 _OTHER_SHAPE = (KeyError, TypeError, ValueError, AttributeError, StopIteration)
 
 Results = Mapping[str, Row]
@@ -98,9 +101,9 @@ def views_of(results: Results) -> list[View]:
     for family, makers in _MAKERS.items():
         judges: dict[str, dict[str, Row]] = {}
         for name, row in results.items():
-            metric, by, whose = name.partition(BY)
-            if metric == family or metric.startswith(f"{family}."):
-                judges.setdefault(by + whose, {})[metric[len(family) + 1 :]] = row
+            base = base_of(name.partition(BY)[0])
+            if base == family or base.startswith(f"{family}."):
+                judges.setdefault(name.removeprefix(base), {})[base[len(family) + 1 :]] = row
         for judge, its in judges.items():
             for make in makers:
                 try:
@@ -111,6 +114,9 @@ def views_of(results: Results) -> list[View]:
                 view.covers = [f"{family}.{part}".rstrip(".") + judge for part in view.covers]
                 found.append(view)
                 break
+    titles = [_PARAMETERS.sub("", view.title) for view in found]
+    for view, title in zip(found, titles, strict=True):
+        view.title = title if titles.count(title) == 1 else view.title.replace("@", ", ")
     with suppress(*_OTHER_SHAPE):
         if people := _people(results):
             return [people, *found]

@@ -99,7 +99,7 @@ class Fakes:
             "n": 4,
             "domain": "hazards",
             "seed": 3,
-            "params": {"score.specificity.samples": 1},
+            "metrics": ["score.specificity@samples=1"],
             **more,
         }
         return Plan(**given)  # type: ignore[arg-type]

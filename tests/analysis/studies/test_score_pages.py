@@ -36,13 +36,13 @@ def test_the_page_of_a_generator_shows_each_answer_once_with_all_its_scores(
     for metric in ("score.specificity.hazard", "score.segment_attribution.relevance", "score.robustness.paraphrase"):
         assert metric in page
     for metric, whose in (
-        ("specificity.hazard", "yes"),
-        ("specificity.hazard", "no"),
-        ("context_utilization.absolute", "Q"),
+        ("specificity.hazard@samples=1", "yes"),
+        ("specificity.hazard@samples=1", "no"),
+        ("context_utilization.absolute@documents=true", "Q"),
     ):
         assert f'"score.{metric} by {whose}"' in page
     assert "on 15 metrics by" in page
-    assert "<bdi>Specificity: hazard (no)</bdi> <code>score.specificity.hazard by no</code>" in page
+    assert "<bdi>Specificity: hazard, samples=1 (no)</bdi> <code>score.specificity.hazard@samples=1 by no</code>" in page
 
 
 def test_the_page_of_tables_leads_to_the_pages_of_answers(whole: tuple[Plan, Outcome], tmp_path: Path):
