@@ -29,7 +29,7 @@ def made(path: Path, settings: dict[str, Any], members: dict[str, dict[str, Any]
         ({"tie_band": 0.1}, {"tie_band": 0.2}, "--tie-band: was 0.1, now 0.2"),
         ({"models": {"judge": ["a"]}}, {"models": {"judge": ["b"]}}, "--judge: was a, now b"),
         ({"judging": {"samples": 1}}, {"judging": {"samples": 3}}, "--samples: was 1, now 3"),
-        ({"params": {"m": {"weight": 1}}}, {"params": {"m": {"weight": 2}}}, "--param m.weight: was 1, now 2"),
+        ({"params": {"m": {"weight": 1}}}, {"params": {"m": {"weight": 2}}}, "m.weight: was 1, now 2"),
         ({"prompts": {"a.b": "0"}}, {"prompts": {"a.b": "1"}}, "--prompts a.b: was 0, now 1"),
         ({"input": {"books": "0"}}, {"input": {"books": "1"}}, "books: was 0, now 1"),
         ({"kind of study": "a"}, {"kind of study": "b"}, "kind of study: was a, now b"),

@@ -26,7 +26,7 @@ _LOCK = ".lock"
 _REMEDY = "name another --out, or delete the folder (the call cache keeps the replies)"
 # what groups settings in a manifest -> how one of them is shown; another setting is an option of its own name
 _GROUPS = {
-    "params": "--param ",
+    "params": "",
     "prompts": "--prompts ",
     "models": "--",
     "judging": "--",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from longmark.cli.arguments import add, add_bounds, add_cluster, add_gate, add_verb, split
 
 if TYPE_CHECKING:
-    from longmark.engine.verify import Verification
+    from longmark.engine.verify import Given, Verification
 
 _CACHE_HELP = "the call cache (default: calls.sqlite in longmark's home)"
 
@@ -198,7 +198,7 @@ def _bundle(arguments: argparse.Namespace) -> int:
     from longmark.engine.verify import export as exported
 
     path = cache_path(arguments.cache)
-    found = finish(lambda: exported(arguments.run, path, arguments.bundle, split(arguments.metrics)))
+    found = finish(lambda: exported(arguments.run, path, arguments.bundle, _given(arguments)))
     code = _verification(found)
     print(f"Bundle: {arguments.bundle} (check it: longmark verify {arguments.bundle})")
     return code

@@ -192,9 +192,7 @@ def _lines(path: Path, read: Any) -> Iterator[Any]:
         raise UserError(f"{path}: {error.strerror}") from None
 
 
-def _settings(
-    manifest: dict[str, Any], cache: CallCache, run: Path, given: Given
-) -> tuple[Settings, dict[str, str]]:
+def _settings(manifest: dict[str, Any], cache: CallCache, run: Path, given: Given) -> tuple[Settings, dict[str, str]]:
     """The settings of a run, made again from its manifest; and metric -> why it cannot be loaded."""
     try:
         fixed, own = manifest["fixed"], manifest.get("own") or {}

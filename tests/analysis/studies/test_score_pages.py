@@ -42,7 +42,9 @@ def test_the_page_of_a_generator_shows_each_answer_once_with_all_its_scores(
     ):
         assert f'"score.{metric} by {whose}"' in page
     assert "on 15 metrics by" in page
-    assert "<bdi>Specificity: hazard, samples=1 (no)</bdi> <code>score.specificity.hazard@samples=1 by no</code>" in page
+    assert (
+        "<bdi>Specificity: hazard, samples=1 (no)</bdi> <code>score.specificity.hazard@samples=1 by no</code>" in page
+    )
 
 
 def test_the_page_of_tables_leads_to_the_pages_of_answers(whole: tuple[Plan, Outcome], tmp_path: Path):
