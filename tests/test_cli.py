@@ -71,7 +71,7 @@ def refused(done: Done, *words: str) -> None:
         assert word in done.err, done.err
 
 
-# What it marks ---------------------------------------------------------------------------------------------------
+# What it scores --------------------------------------------------------------------------------------------------
 
 
 def test_a_run_ends_with_0_a_table_of_plain_lines_and_a_folder(longmark: Command):
@@ -79,7 +79,7 @@ def test_a_run_ends_with_0_a_table_of_plain_lines_and_a_folder(longmark: Command
         done = longmark(*judged(server, metrics=f"{QR},score.readability"))
     assert done.code == 0
     lines = done.out.splitlines()
-    # five times 80/100: the mean is 0.800; that equal marks may hide others: .025^(1/5) = .478, and
+    # five times 80/100: the mean is 0.800; that equal scores may hide others: .025^(1/5) = .478, and
     # .8 x .478 = .383, .8 + .2 x .522 = .904
     (line,) = [line for line in lines if line.startswith(QR)]
     assert line.split() == [QR, "out", "0.800", "[0.383,", "0.904]", "(all", "equal)", "5", "/", "5"]
@@ -177,7 +177,7 @@ def test_a_spent_budget_ends_with_4_and_a_larger_one_goes_on(longmark: Command):
 
 def test_fail_under_is_tested_at_the_bounds_of_the_mean(longmark: Command):
     with serve(reply="80") as server:
-        # five marks of .8: .8 x .025^(1/5) = .382541, and 1 - .2 x .025^(1/5) = .904365
+        # five scores of .8: .8 x .025^(1/5) = .382541, and 1 - .2 x .025^(1/5) = .904365
         assert longmark(*judged(server, "--fail-under", f"{QR}>=0.38")).code == 0
         missed = longmark(*judged(server, "--fail-under", f"{QR}>=0.38", "--fail-under", f"{QR}>=0.39"))
         assert missed.code == 3

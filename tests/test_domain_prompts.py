@@ -50,7 +50,7 @@ ABOUT_HAZARDS = re.compile(
 
 
 def asked_for(domain: Domain, folder: Path) -> str:
-    """Every text that a chat model and a proxy are sent from a question of a domain on: variants, answer, marks."""
+    """Every text that a chat model and a proxy are sent from a question of a domain on: variants, answer, scores."""
     names = [dimension.name for dimension in domain.dimensions]
 
     def reply(request: ChatRequest) -> ChatReply:

@@ -47,7 +47,7 @@ def longmark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.Capt
     return command
 
 
-def marked(longmark: Command, out: str = "out", **more: object) -> Done:
+def scored_by(longmark: Command, out: str = "out", **more: object) -> Done:
     write_jsonl(Path("given.jsonl"), [{"id": str(i), "question": "Q?", "answer": TEXT, **more} for i in range(3)])
     return longmark("run", "given.jsonl", "--metrics", "score.readability", "--out", out, "--quiet")
 
@@ -86,7 +86,7 @@ def documents(longmark: Command) -> Done:
 
 
 def systems(longmark: Command) -> Done:
-    marked(longmark, system=f"s{HOSTILE}")
+    scored_by(longmark, system=f"s{HOSTILE}")
     return longmark(
         *("run", "given.jsonl", "--metrics", "score.readability", "--out", "out", "--quiet"),
         *("--fail-under", "score.readability.grade_level<=12"),
@@ -94,12 +94,12 @@ def systems(longmark: Command) -> Done:
 
 
 def manifest_models(longmark: Command) -> Done:
-    marked(longmark)
+    scored_by(longmark)
     path = Path("out/manifest.json")
     manifest = orjson.loads(path.read_bytes())
     manifest["fixed"]["models"] = {"judges": [f"m{HOSTILE}"]}
     path.write_bytes(orjson.dumps(manifest))
-    return marked(longmark)
+    return scored_by(longmark)
 
 
 def cached_models(longmark: Command) -> Done:
@@ -122,7 +122,7 @@ def names(longmark: Command) -> Done:
 
 
 def paths(longmark: Command) -> Done:
-    marked(longmark)
+    scored_by(longmark)
     return longmark("report", "out", "--out", f"r{HOSTILE}.html")
 
 

@@ -1,4 +1,4 @@
-"""What a manifest says of the values that are marked."""
+"""What a manifest says of the values that are scored."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ def settings_of(judge: FakeChat | None, *names: str, **more: Any) -> Settings:
     return made
 
 
-def marked(
+def executed(
     out: Path, given: Iterable[Any] | Path, settings: Settings, cache: Path | None = None, **options: Any
 ) -> RunResult:
     store = CallCache(cache or out.parent / "calls.sqlite")
@@ -67,7 +67,7 @@ def rows_of(out: Path) -> list[Row]:
 
 def test_every_example_and_value_has_one_row_in_order(tmp_path: Path):
     judge = FakeChat("80")
-    result = marked(tmp_path / "r", records(5), settings_of(judge))
+    result = executed(tmp_path / "r", records(5), settings_of(judge))
     rows = rows_of(tmp_path / "r")
     assert [(row.example_id, row.metric) for row in rows] == [
         (str(i), metric) for i in range(5) for metric in (QR, FRE, FKGL)
@@ -84,15 +84,15 @@ def test_every_example_and_value_has_one_row_in_order(tmp_path: Path):
 
 
 def test_one_value_of_a_metric_can_be_asked_for(tmp_path: Path):
-    marked(tmp_path / "r", records(2), settings_of(None, FKGL))
+    executed(tmp_path / "r", records(2), settings_of(None, FKGL))
     assert [row.metric for row in rows_of(tmp_path / "r")] == [FKGL, FKGL]
 
 
 def test_the_same_again_calls_nothing_and_changes_nothing(tmp_path: Path):
     judge = FakeChat("80")
-    marked(tmp_path / "r", records(5), settings_of(judge))
+    executed(tmp_path / "r", records(5), settings_of(judge))
     before = (tmp_path / "r" / "rows.jsonl").read_bytes()
-    result = marked(tmp_path / "r", records(5), settings_of(judge))
+    result = executed(tmp_path / "r", records(5), settings_of(judge))
     assert (tmp_path / "r" / "rows.jsonl").read_bytes() == before
     assert len(judge.requests) == 5
     assert result.counts.requests == 0
@@ -101,8 +101,8 @@ def test_the_same_again_calls_nothing_and_changes_nothing(tmp_path: Path):
 
 def test_another_folder_is_served_by_the_cache_and_says_what_was_first_paid(tmp_path: Path):
     judge = FakeChat("80")
-    marked(tmp_path / "a", records(5), settings_of(judge))
-    result = marked(tmp_path / "b", records(5), settings_of(judge))
+    executed(tmp_path / "a", records(5), settings_of(judge))
+    result = executed(tmp_path / "b", records(5), settings_of(judge))
     assert len(judge.requests) == 5
     assert (result.counts.calls, result.counts.from_cache) == (0, 5)
     a, b = rows_of(tmp_path / "a"), rows_of(tmp_path / "b")
@@ -112,7 +112,7 @@ def test_another_folder_is_served_by_the_cache_and_says_what_was_first_paid(tmp_
 
 def test_a_shared_call_counts_for_the_row_that_asked_first(tmp_path: Path):
     twins = [{**record, "id": f"{record['id']}-{i}"} for i in range(2) for record in records(1)]
-    marked(tmp_path / "r", twins, settings_of(FakeChat("80"), QR))
+    executed(tmp_path / "r", twins, settings_of(FakeChat("80"), QR))
     first, second = rows_of(tmp_path / "r")
     assert first.usage.prompt_tokens > 0
     assert (second.usage.calls, second.usage.from_cache, second.usage.prompt_tokens) == (1, 1, 0)
@@ -128,18 +128,18 @@ def test_only_failed_calls_are_made_again(tmp_path: Path):
         return "no number" if "number 2." in text else "80"
 
     judge = FakeChat(answer)
-    marked(tmp_path / "r", records(3), settings_of(judge, QR))
+    executed(tmp_path / "r", records(3), settings_of(judge, QR))
     assert [row.status for row in rows_of(tmp_path / "r")] == ["ok", "model_error", "unparsable"]
     asked = len(judge.requests)
     broken = False
-    marked(tmp_path / "r", records(3), settings_of(judge, QR))
+    executed(tmp_path / "r", records(3), settings_of(judge, QR))
     assert [row.status for row in rows_of(tmp_path / "r")] == ["ok", "ok", "unparsable"]
     assert len(judge.requests) == asked + 1
     assert rows_of(tmp_path / "r")[2].evidence["judges"][-1]["replies"] == ["no number", "no number"]
-    marked(tmp_path / "elsewhere", records(3), settings_of(judge, QR))
+    executed(tmp_path / "elsewhere", records(3), settings_of(judge, QR))
     assert len(judge.requests) == asked + 1  # unparsable replies are paid for and in the cache
     readable = FakeChat("60")
-    marked(tmp_path / "r", records(3), settings_of(readable, QR), retry=["unparsable"])
+    executed(tmp_path / "r", records(3), settings_of(readable, QR), retry=["unparsable"])
     assert len(readable.requests) == 1  # asked anew, because the user said so
     assert [row.score for row in rows_of(tmp_path / "r")] == [0.8, 0.7, 0.6]
 
@@ -154,17 +154,17 @@ def test_a_text_that_is_too_long_is_not_asked_about_again_unless_the_user_says_s
     judge, other = FakeChat(answer), FakeChat("60", name="other")
     settings = settings_of(judge, QR)
     both = Settings(settings.selected, Backends(judges=(other, judge)))
-    marked(tmp_path / "r", records(2), both)
+    executed(tmp_path / "r", records(2), both)
     found = rows_of(tmp_path / "r")
     assert [(row.score, row.status, row.reason) for row in found] == [
         (0.7, "ok", None),
         (None, "too_long", "at most 10 tokens"),
     ]
     asked = len(judge.requests), len(other.requests)
-    again = marked(tmp_path / "r", records(2), both)
+    again = executed(tmp_path / "r", records(2), both)
     assert (again.counts.requests, (len(judge.requests), len(other.requests))) == (0, asked)
     window = 20  # the server was started anew, say
-    marked(tmp_path / "r", records(2), both, retry=["too_long"])
+    executed(tmp_path / "r", records(2), both, retry=["too_long"])
     assert [row.score for row in rows_of(tmp_path / "r")] == [0.7, 0.7]
     # the other judge's reply was sound: it comes from the cache
     assert (len(judge.requests), len(other.requests)) == (asked[0] + 1, asked[1])
@@ -172,19 +172,19 @@ def test_a_text_that_is_too_long_is_not_asked_about_again_unless_the_user_says_s
 
 def test_a_text_that_is_shortened_is_marked(tmp_path: Path):
     judge = FakeChat(lambda request: TooLong("long") if "number 0." in request.messages[1].content else "80")
-    marked(tmp_path / "r", records(1), settings_of(judge, QR))
+    executed(tmp_path / "r", records(1), settings_of(judge, QR))
     assert [row.status for row in rows_of(tmp_path / "r")] == ["too_long"]
-    marked(tmp_path / "r", [{**records(1)[0], "answer": "Zero."}], settings_of(judge, QR))
+    executed(tmp_path / "r", [{**records(1)[0], "answer": "Zero."}], settings_of(judge, QR))
     assert [row.score for row in rows_of(tmp_path / "r")] == [0.8]
 
 
 def test_new_examples_are_marked_changed_ones_again_removed_ones_reported(tmp_path: Path):
     judge = FakeChat("80")
     told: list[str] = []
-    marked(tmp_path / "r", records(4), settings_of(judge, QR))
+    executed(tmp_path / "r", records(4), settings_of(judge, QR))
     now = records(6)[1:]  # 0 is gone, 4 and 5 are new
     now[0]["answer"] = "It is another number."  # 1 is changed
-    result = marked(tmp_path / "r", now, settings_of(judge, QR), tell=told.append)
+    result = executed(tmp_path / "r", now, settings_of(judge, QR), tell=told.append)
     assert (result.changes.new, result.changes.changed, result.changes.removed) == (2, 1, 1)
     assert [row.example_id for row in rows_of(tmp_path / "r")] == ["1", "2", "3", "4", "5"]
     assert len(judge.requests) == 4 + 3
@@ -194,24 +194,24 @@ def test_new_examples_are_marked_changed_ones_again_removed_ones_reported(tmp_pa
 
 def test_a_larger_limit_goes_on(tmp_path: Path):
     judge = FakeChat("80")
-    marked(tmp_path / "r", records(10), settings_of(judge, QR), limit=3)
-    marked(tmp_path / "r", records(10), settings_of(judge, QR), limit=5)
+    executed(tmp_path / "r", records(10), settings_of(judge, QR), limit=3)
+    executed(tmp_path / "r", records(10), settings_of(judge, QR), limit=5)
     assert len(judge.requests) == 5
     assert len(rows_of(tmp_path / "r")) == 5
 
 
 def test_a_torn_last_line_is_marked_again(tmp_path: Path):
     judge = FakeChat("80")
-    marked(tmp_path / "r", records(3), settings_of(judge, QR))
+    executed(tmp_path / "r", records(3), settings_of(judge, QR))
     path = tmp_path / "r" / "rows.jsonl"
     path.write_bytes(path.read_bytes()[:-40])
-    marked(tmp_path / "r", records(3), settings_of(judge, QR))
+    executed(tmp_path / "r", records(3), settings_of(judge, QR))
     assert [row.example_id for row in rows_of(tmp_path / "r")] == ["0", "1", "2"]
     assert len(judge.requests) == 3  # the reply was in the cache
 
 
 def test_other_settings_are_refused_with_the_difference(tmp_path: Path):
-    marked(tmp_path / "r", records(1), settings_of(FakeChat("80"), "ccrs.answer_correctness"))
+    executed(tmp_path / "r", records(1), settings_of(FakeChat("80"), "ccrs.answer_correctness"))
     for other, shown in (
         (settings_of(FakeChat("80"), QR), "--metrics: was ccrs.answer_correctness, now ccrs.question_relevance"),
         (settings_of(FakeChat("80", name="b"), "ccrs.answer_correctness"), "--judge: was fake, now b"),
@@ -222,7 +222,7 @@ def test_other_settings_are_refused_with_the_difference(tmp_path: Path):
         ),
     ):
         with pytest.raises(SettingsChanged, match="other settings") as raised:
-            marked(tmp_path / "r", records(1), other)
+            executed(tmp_path / "r", records(1), other)
         assert shown in str(raised.value)
 
 
@@ -234,7 +234,7 @@ def test_what_is_missing_is_a_row_with_a_reason(tmp_path: Path):
         {"id": "d", "question": "What?", "answer": "It is.", "contexts": ["", "  "]},
         {"id": "e", "question": " \n", "answer": "It is."},
     ]
-    marked(tmp_path / "r", given, settings_of(FakeChat("80"), QR, "ccrs.contextual_coherence"))
+    executed(tmp_path / "r", given, settings_of(FakeChat("80"), QR, "ccrs.contextual_coherence"))
     found = {(row.example_id, row.metric): row for row in rows_of(tmp_path / "r")}
     assert found["a", QR].status == found["b", QR].status == "missing_input"
     assert found["a", QR].reason == "The example has no answer (null)."
@@ -246,19 +246,19 @@ def test_what_is_missing_is_a_row_with_a_reason(tmp_path: Path):
 
 def test_a_spent_budget_leaves_rows_with_a_reason_and_the_next_run_goes_on(tmp_path: Path):
     judge = FakeChat("80")
-    result = marked(tmp_path / "r", records(5), settings_of(judge, QR, FKGL), budget=Budget(max_calls=2))
+    result = executed(tmp_path / "r", records(5), settings_of(judge, QR, FKGL), budget=Budget(max_calls=2))
     rows = rows_of(tmp_path / "r")
     assert len(rows) == 10
     assert sorted(row.status for row in rows if row.metric == QR) == ["ok"] * 2 + ["over_budget"] * 3
     assert all(row.status == "ok" for row in rows if row.metric == FKGL)  # it needs no call
     assert result.stopped == "budget"
-    marked(tmp_path / "r", records(5), settings_of(judge, QR, FKGL))
+    executed(tmp_path / "r", records(5), settings_of(judge, QR, FKGL))
     assert all(row.status == "ok" for row in rows_of(tmp_path / "r"))
     assert len(judge.requests) == 5
 
 
 def test_a_metric_without_any_value_is_named(tmp_path: Path):
-    result = marked(tmp_path / "r", records(2), settings_of(FakeChat(lambda _request: ServerFault("down", 500)), QR))
+    result = executed(tmp_path / "r", records(2), settings_of(FakeChat(lambda _request: ServerFault("down", 500)), QR))
     assert result.unscored == (QR,)
     assert {row.status for row in rows_of(tmp_path / "r")} == {"model_error"}
 
@@ -266,7 +266,7 @@ def test_a_metric_without_any_value_is_named(tmp_path: Path):
 def test_what_a_judge_cannot_do_is_said_before_and_in_the_rows(tmp_path: Path):
     judge = FakeChat("80", capabilities=Capabilities(logprobs=0))
     told: list[str] = []
-    marked(tmp_path / "r", records(2), settings_of(judge, QR, scoring="expected"), tell=told.append)
+    executed(tmp_path / "r", records(2), settings_of(judge, QR, scoring="expected"), tell=told.append)
     assert "log-probabilities" in told[0]
     assert [row.status for row in rows_of(tmp_path / "r")] == ["unsupported"] * 2
     assert judge.requests == []
@@ -275,48 +275,48 @@ def test_what_a_judge_cannot_do_is_said_before_and_in_the_rows(tmp_path: Path):
 def test_an_empty_answer_is_0_whatever_the_judge_can_do(tmp_path: Path):
     judge = FakeChat("80", capabilities=Capabilities(logprobs=0))
     given = [{"id": "a", "question": "What?", "answer": ""}, {"id": "b", "question": "What?", "answer": "It."}]
-    marked(tmp_path / "r", given, settings_of(judge, QR, scoring="expected"))
+    executed(tmp_path / "r", given, settings_of(judge, QR, scoring="expected"))
     assert [(row.score, row.status) for row in rows_of(tmp_path / "r")] == [(0.0, "ok"), (None, "unsupported")]
 
 
 def test_damaged_examples_of_an_earlier_session_are_marked_again(tmp_path: Path):
     judge = FakeChat("80")
-    marked(tmp_path / "r", records(3), settings_of(judge, QR))
+    executed(tmp_path / "r", records(3), settings_of(judge, QR))
     path = tmp_path / "r" / "examples.jsonl"
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(b"garbage\n" + b"".join(lines[1:]))
-    marked(tmp_path / "r", records(3), settings_of(judge, QR))
+    executed(tmp_path / "r", records(3), settings_of(judge, QR))
     assert [row.example_id for row in rows_of(tmp_path / "r")] == ["0", "1", "2"]
     assert len(judge.requests) == 3  # the reply was in the cache
 
 
 @pytest.mark.parametrize("change", [{"system": None}, {"sessions": 5}, {"fixed": []}])
 def test_a_damaged_manifest_is_named_with_its_part(tmp_path: Path, change: dict[str, object]):
-    marked(tmp_path / "r", records(1), settings_of(FakeChat("80"), QR))
+    executed(tmp_path / "r", records(1), settings_of(FakeChat("80"), QR))
     path = tmp_path / "r" / "manifest.json"
     path.write_bytes(orjson.dumps(orjson.loads(path.read_bytes()) | change))
     with pytest.raises(UserError, match=rf"manifest\.json is damaged \({next(iter(change))} is missing"):
-        marked(tmp_path / "r", records(1), settings_of(FakeChat("80"), QR))
+        executed(tmp_path / "r", records(1), settings_of(FakeChat("80"), QR))
 
 
 def test_what_a_killed_process_left_half_written_is_no_stranger(tmp_path: Path):
     (tmp_path / "r").mkdir()
     (tmp_path / "r" / ".manifest.json.new").write_text("{")
     (tmp_path / "r" / ".examples.jsonl.new").write_text("{")
-    assert marked(tmp_path / "r", records(1), settings_of(FakeChat("80"), QR)).stopped is None
+    assert executed(tmp_path / "r", records(1), settings_of(FakeChat("80"), QR)).stopped is None
 
 
 def test_a_metric_without_any_example_is_named(tmp_path: Path):
     variant = {"id": "v", "question": "Which is 0?", "answer": "0.", "variant_of": "0", "variant": "paraphrase"}
-    result = marked(tmp_path / "r", [variant], settings_of(FakeChat("80"), QR))
+    result = executed(tmp_path / "r", [variant], settings_of(FakeChat("80"), QR))
     assert rows_of(tmp_path / "r") == []
     assert (result.unscored, result.inapplicable) == ((), (QR,))
 
 
 def test_metrics_in_another_order_are_the_same_run(tmp_path: Path):
     judge = FakeChat("80")
-    marked(tmp_path / "r", records(2), settings_of(judge, QR, FKGL))
-    marked(tmp_path / "r", records(2), settings_of(judge, FKGL, QR))
+    executed(tmp_path / "r", records(2), settings_of(judge, QR, FKGL))
+    executed(tmp_path / "r", records(2), settings_of(judge, FKGL, QR))
     assert len(judge.requests) == 2
     assert [row.metric for row in rows_of(tmp_path / "r")] == [FKGL, QR] * 2
 
@@ -337,7 +337,7 @@ def test_metrics_in_another_order_are_the_same_run(tmp_path: Path):
 )
 def test_wrong_numbers_are_mistakes_of_the_user(tmp_path: Path, wrong: dict[str, Any]):
     with pytest.raises(UserError):
-        marked(tmp_path / "r", records(1), settings_of(FakeChat("80"), QR), **wrong)
+        executed(tmp_path / "r", records(1), settings_of(FakeChat("80"), QR), **wrong)
     assert not (tmp_path / "r").exists()
 
 
@@ -352,7 +352,7 @@ def test_one_judge_under_two_names_is_one_judge():
 
 def test_a_refusal_is_a_status(tmp_path: Path):
     judge = FakeChat(lambda _request: ChatReply("", refusal="I would rather not"))
-    marked(tmp_path / "r", records(1), settings_of(judge, QR))
+    executed(tmp_path / "r", records(1), settings_of(judge, QR))
     (row,) = rows_of(tmp_path / "r")
     assert (row.status, row.score) == ("refused", None)
     assert "rather not" in (row.reason or "")
@@ -365,21 +365,21 @@ def test_bad_input_stops_before_any_call_and_leaves_no_folder(tmp_path: Path):
     path.write_bytes(b"\n".join(lines))
     judge = FakeChat("80")
     with pytest.raises(BadInput) as raised:
-        marked(tmp_path / "r", path, settings_of(judge, QR))
+        executed(tmp_path / "r", path, settings_of(judge, QR))
     assert raised.value.lines == (f"{path}:2: question: expected text, found 5",)
     assert judge.requests == []
     assert not (tmp_path / "r").exists()
-    result = marked(tmp_path / "r", path, settings_of(judge, QR), skip_bad=True)
+    result = executed(tmp_path / "r", path, settings_of(judge, QR), skip_bad=True)
     assert result.skipped == 1
     assert [row.example_id for row in rows_of(tmp_path / "r")] == ["0", "2"]
 
 
 def test_bad_input_leaves_an_earlier_run_as_it_was(tmp_path: Path):
-    marked(tmp_path / "r", records(2), settings_of(FakeChat("80"), QR))
+    executed(tmp_path / "r", records(2), settings_of(FakeChat("80"), QR))
     before = {p.name: p.read_bytes() for p in (tmp_path / "r").iterdir()}
     twice = [*records(2), *records(1)]
     with pytest.raises(BadInput, match="already used"):
-        marked(tmp_path / "r", twice, settings_of(FakeChat("80"), QR))
+        executed(tmp_path / "r", twice, settings_of(FakeChat("80"), QR))
     assert {p.name: p.read_bytes() for p in (tmp_path / "r").iterdir()} == before
 
 
@@ -387,7 +387,7 @@ def test_a_folder_with_something_else_in_it_is_refused(tmp_path: Path):
     (tmp_path / "r").mkdir()
     (tmp_path / "r" / "thesis.tex").write_text("years of work")
     with pytest.raises(UserError, match="the folder holds other files"):
-        marked(tmp_path / "r", records(1), settings_of(FakeChat("80"), QR))
+        executed(tmp_path / "r", records(1), settings_of(FakeChat("80"), QR))
     assert [p.name for p in (tmp_path / "r").iterdir()] == ["thesis.tex"]
 
 
@@ -407,16 +407,16 @@ def test_a_folder_in_use_is_refused_and_free_again_when_its_holder_dies(tmp_path
         assert holder.stdout is not None
         assert holder.stdout.readline() == b"held\n"
         with pytest.raises(FolderInUse):
-            marked(tmp_path / "r", records(1), settings_of(FakeChat("80"), QR))
+            executed(tmp_path / "r", records(1), settings_of(FakeChat("80"), QR))
     finally:
         holder.kill()
         holder.wait()
-    assert marked(tmp_path / "r", records(1), settings_of(FakeChat("80"), QR)).stopped is None
+    assert executed(tmp_path / "r", records(1), settings_of(FakeChat("80"), QR)).stopped is None
 
 
 def test_a_dry_run_counts_calls_and_sends_none(tmp_path: Path):
     judge = FakeChat("80")
-    marked(tmp_path / "r", records(2), settings_of(judge, QR, FKGL))
+    executed(tmp_path / "r", records(2), settings_of(judge, QR, FKGL))
     store = CallCache(tmp_path / "calls.sqlite")
     before = {p.name: p.read_bytes() for p in (tmp_path / "r").iterdir()}
     found = asyncio.run(dry_run(records(5), settings_of(judge, QR, FKGL), tmp_path / "r", store, Options()))
@@ -434,7 +434,7 @@ def test_a_dry_run_counts_calls_and_sends_none(tmp_path: Path):
 
 def test_variants_are_left_to_the_metrics_that_run_on_them(tmp_path: Path):
     given = [*records(1), {"id": "v", "question": "Which is 0?", "answer": "0.", "variant_of": "0"}]
-    marked(tmp_path / "r", given, settings_of(FakeChat("80"), QR))
+    executed(tmp_path / "r", given, settings_of(FakeChat("80"), QR))
     assert [row.example_id for row in rows_of(tmp_path / "r")] == ["0"]
 
 
@@ -444,16 +444,16 @@ def test_dollars_are_not_limited_where_no_price_is_known(tmp_path: Path):
 
     judge = HttpChat(Endpoint("http://127.0.0.1:9/v1"), "m", "m@http://127.0.0.1:9/v1")
     with pytest.raises(UserError, match="no price is known"):
-        marked(tmp_path / "r", records(1), settings_of(judge, QR), budget=Budget(max_usd=1.0))  # type: ignore[arg-type]
+        executed(tmp_path / "r", records(1), settings_of(judge, QR), budget=Budget(max_usd=1.0))  # type: ignore[arg-type]
 
 
 def test_a_bug_is_a_row_that_names_it_and_is_made_again(tmp_path: Path):
     judge = FakeChat(lambda _request: ZeroDivisionError("ours"))
-    result = marked(tmp_path / "r", records(3), settings_of(judge, QR, FRE))
+    result = executed(tmp_path / "r", records(3), settings_of(judge, QR, FRE))
     assert result.failed[QR][0] == 3
     assert result.failed[QR][1].startswith("ccrs.question_relevance failed: ZeroDivisionError: ours (")
     assert [row.status for row in rows_of(tmp_path / "r")] == ["metric_error", "ok"] * 3
-    assert marked(tmp_path / "r", records(3), settings_of(FakeChat("80"), QR, FRE)).failed == {}
+    assert executed(tmp_path / "r", records(3), settings_of(FakeChat("80"), QR, FRE)).failed == {}
     assert [row.status for row in rows_of(tmp_path / "r")] == ["ok", "ok"] * 3
 
 

@@ -29,7 +29,7 @@ GIVEN = [
 ]
 
 
-def marked(folder: Path, given: list[dict[str, Any]], *names: str) -> RunResult:
+def executed(folder: Path, given: list[dict[str, Any]], *names: str) -> RunResult:
     selected = choose(names)
     settings = Settings(selected, Backends(embedder=FakeEmbedder()))
     check(settings)
@@ -45,7 +45,7 @@ def rows_of(folder: Path) -> list[Row]:
 
 
 def test_rows_for_what_applies_and_none_for_the_rest(tmp_path: Path):
-    result = marked(tmp_path / "r", GIVEN, "score.robustness", "score.readability.grade_level")
+    result = executed(tmp_path / "r", GIVEN, "score.robustness", "score.readability.grade_level")
     rows = {(row.example_id, row.metric): row for row in rows_of(tmp_path / "r")}
     assert set(rows) == {
         ("o", "score.readability.grade_level"),
@@ -71,16 +71,16 @@ def test_rows_for_what_applies_and_none_for_the_rest(tmp_path: Path):
     assert rows["k", PARAPHRASE].status == rows["k", PERTURBATION].status == "missing_input"
     assert "variant" in (rows["k", PARAPHRASE].reason or "")
     assert (result.stopped, result.inapplicable) == (None, ())
-    again = marked(tmp_path / "r", GIVEN, "score.robustness", "score.readability.grade_level")
+    again = executed(tmp_path / "r", GIVEN, "score.robustness", "score.readability.grade_level")
     assert len(list(again.rows())) == 7
 
 
 def test_values_without_an_example_are_told_from_values_without_a_value(tmp_path: Path):
-    paraphrased = marked(tmp_path / "p", GIVEN[:2], "score.robustness")
+    paraphrased = executed(tmp_path / "p", GIVEN[:2], "score.robustness")
     assert (paraphrased.unscored, paraphrased.inapplicable) == ((), (PERTURBATION,))
-    original = marked(tmp_path / "o", GIVEN[:1], "score.robustness", "score.readability.grade_level")
+    original = executed(tmp_path / "o", GIVEN[:1], "score.robustness", "score.readability.grade_level")
     assert (original.unscored, original.inapplicable) == ((), (PARAPHRASE, PERTURBATION))
-    lacking = marked(tmp_path / "l", GIVEN[3:4], "score.robustness")
+    lacking = executed(tmp_path / "l", GIVEN[3:4], "score.robustness")
     assert (lacking.unscored, lacking.inapplicable) == ((PERTURBATION,), (PARAPHRASE,))
 
 

@@ -1,4 +1,4 @@
-"""A run of the SCORE metrics by fakes, marked by the engine itself: `python -m tests.report.scored FOLDER` shows it."""
+"""A run of the SCORE metrics by fakes, scored by the engine itself: `python -m tests.report.scored FOLDER` shows it."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ def score_run(
 
 
 def long_run(folder: Path) -> Path:
-    """The answer of 30,000 words, marked by a single judge."""
+    """The answer of 30,000 words, scored by a single judge."""
     return score_run(
         folder,
         [LONG],

@@ -15,13 +15,13 @@ from longmark.scores.manifest import read_manifest
 from longmark.scores.observations import Unscored
 
 
-def marked(folder: Path, values: Sequence[float | None], metric: str = RELEVANCE) -> Summary:
+def summarised(folder: Path, values: Sequence[float | None], metric: str = RELEVANCE) -> Summary:
     rows = [row(str(i), metric, value) for i, value in enumerate(values)]
     return summarise([write_run(folder / "run", [], rows, manifest())])
 
 
 def test_mean_and_interval_by_hand(tmp_path):
-    (cell,) = marked(tmp_path, [0.5, 0.6, 0.7, 0.8, 0.9]).cells
+    (cell,) = summarised(tmp_path, [0.5, 0.6, 0.7, 0.8, 0.9]).cells
     # mean 0.7; variance (0.04 + 0.01 + 0 + 0.01 + 0.04) / 4 = 0.025; standard error sqrt(0.025 / 5) = 0.0707107;
     # t(0.975, 4) = 2.7764451; 2.7764451 x 0.0707107 = 0.1963243
     assert cell.mean == pytest.approx(0.7)
@@ -31,8 +31,10 @@ def test_mean_and_interval_by_hand(tmp_path):
 
 def test_interval_is_clipped_to_the_bounds_where_there_are_bounds(tmp_path):
     # mean 0.5, variance 0.125, standard error 0.25, t(0.975, 1) = 12.7062: half a width of 3.1766
-    assert marked(tmp_path / "a", [0.25, 0.75]).cells[0].interval == (0, 1)
-    assert marked(tmp_path / "b", [0.25, 0.75], EASE).cells[0].interval == pytest.approx((-2.6766, 3.6766), abs=1e-4)
+    assert summarised(tmp_path / "a", [0.25, 0.75]).cells[0].interval == (0, 1)
+    assert summarised(tmp_path / "b", [0.25, 0.75], EASE).cells[0].interval == pytest.approx(
+        (-2.6766, 3.6766), abs=1e-4
+    )
 
 
 SKEWED = [1.0] * 9 + [0.9, 0.8, 0.75, 0.5, 0.25, 0.0, 0.95]
@@ -40,7 +42,7 @@ SKEWED = [1.0] * 9 + [0.9, 0.8, 0.75, 0.5, 0.25, 0.0, 0.95]
 
 def test_the_interval_is_by_hall_and_the_same_with_and_without_the_extra(tmp_path, monkeypatch):
     for name in ("with", "without"):
-        summary = marked(tmp_path / name, SKEWED)
+        summary = summarised(tmp_path / name, SKEWED)
         (cell,) = summary.cells
         # mean 13.15 / 16 = 0.821875; squares 9 + .81 + .64 + .5625 + .25 + .0625 + 0 + .9025 = 12.2275, less 16 x mean²
         # (10.807656) = 1.419844; variance / 15 = 0.094656; standard error sqrt(.094656 / 16) = 0.076916; t(.975, 15) =
@@ -54,10 +56,10 @@ def test_the_interval_is_by_hall_and_the_same_with_and_without_the_extra(tmp_pat
 def test_equal_values_have_an_interval_from_the_bounds(tmp_path):
     # of five draws, all miss a share s of other values with .025 where (1 - s)^5 = .025: s = 1 - .025^.2 = 0.521824;
     # these lie at 0 or 1 at worst: .8 - .521824 x .8 = .382541, .8 + .521824 x .2 = .904365
-    (cell,) = marked(tmp_path / "a", [0.8] * 5).cells
+    (cell,) = summarised(tmp_path / "a", [0.8] * 5).cells
     assert cell.interval == pytest.approx((0.382541, 0.904365), abs=1e-6)
     assert (cell.method, cell.reason) == ("all equal", "")
-    (cell,) = marked(tmp_path / "b", [60.0] * 5, EASE).cells
+    (cell,) = summarised(tmp_path / "b", [60.0] * 5, EASE).cells
     assert (cell.interval, cell.method) == (None, "")
     assert cell.reason == "all 5 values are equal, and the metric has no bounds"
 
@@ -65,7 +67,7 @@ def test_equal_values_have_an_interval_from_the_bounds(tmp_path):
 def gate(
     folder: Path, expression: str, values: Sequence[float | None], metric: str = RELEVANCE, **more: Any
 ) -> Checked:
-    (check,) = fail_under(parse_conditions([metric + expression], METRICS), marked(folder, values, metric), **more)
+    (check,) = fail_under(parse_conditions([metric + expression], METRICS), summarised(folder, values, metric), **more)
     return check
 
 
@@ -130,7 +132,7 @@ def test_values_outside_the_bounds_fail_and_say_so(tmp_path):
 
 
 def test_values_that_no_float_can_average_have_no_mean(tmp_path):
-    (cell,) = marked(tmp_path, [1e308, 1.5e308, -1e308, 1e308], EASE).cells
+    (cell,) = summarised(tmp_path, [1e308, 1.5e308, -1e308, 1e308], EASE).cells
     assert (cell.mean, cell.interval, cell.reason) == (None, None, "the values are too large to be averaged")
 
 
@@ -147,8 +149,8 @@ def test_a_missing_value_is_counted_and_is_no_zero(tmp_path):
 
 
 def test_fewer_than_two_values_have_no_interval(tmp_path):
-    assert marked(tmp_path / "one", [0.5, None]).cells[0].interval is None
-    (none,) = marked(tmp_path / "none", [None]).cells
+    assert summarised(tmp_path / "one", [0.5, None]).cells[0].interval is None
+    (none,) = summarised(tmp_path / "none", [None]).cells
     assert (none.mean, none.interval, none.least, none.scored) == (None, None, None, 0)
 
 
@@ -201,7 +203,7 @@ def test_an_empty_run_has_no_cells(tmp_path):
 
 @given(st.lists(st.one_of(st.none(), st.floats(-1e6, 1e6)), min_size=1, max_size=30))
 def test_counts_add_up_and_the_mean_lies_inside(tmp_path_factory, values):
-    (cell,) = marked(tmp_path_factory.mktemp("run"), values, EASE).cells
+    (cell,) = summarised(tmp_path_factory.mktemp("run"), values, EASE).cells
     assert cell.scored + sum(gap.count for gap in cell.unscored) == cell.n == len(values)
     scored = [value for value in values if value is not None]
     if scored:
@@ -222,7 +224,7 @@ def test_counts_add_up_and_the_mean_lies_inside(tmp_path_factory, values):
     ],
 )
 def test_fail_under_tests_the_near_bound(tmp_path, expression, met):
-    summary = marked(tmp_path, [0.5, 0.6, 0.7, 0.8, 0.9])
+    summary = summarised(tmp_path, [0.5, 0.6, 0.7, 0.8, 0.9])
     (check,) = fail_under(parse_conditions([expression], METRICS), summary)
     assert check.met is met
     assert check.line.startswith("met: " if met else "not met: ")
@@ -277,22 +279,22 @@ def test_a_limit_outside_the_range_of_every_metric_it_names_is_refused():
 
 
 def test_fail_under_fails_on_gaps(tmp_path):
-    summary = marked(tmp_path / "gaps", [0.9] * 18 + [None] * 2)
+    summary = summarised(tmp_path / "gaps", [0.9] * 18 + [None] * 2)
     conditions = parse_conditions([f"{RELEVANCE}>=0.5"], METRICS)
     (check,) = fail_under(conditions, summary)
     assert not check.met
     assert "2 of 20 rows (10 %) are unscored (2 unparsable)" in check.line
     assert fail_under(conditions, summary, max_unscored=0.1)[0].met
-    assert fail_under(conditions, marked(tmp_path / "few", [0.9] * 19 + [None]))[0].met, "1 of 20 is 0.05: allowed"
+    assert fail_under(conditions, summarised(tmp_path / "few", [0.9] * 19 + [None]))[0].met, "1 of 20 is 0.05: allowed"
 
 
 def test_fail_under_fails_without_an_interval_or_rows(tmp_path):
     conditions = parse_conditions([f"{RELEVANCE}>=0", f"{EASE}>=0"], METRICS)
-    (absent,) = fail_under(conditions[1:], marked(tmp_path / "a", [0.9]))
+    (absent,) = fail_under(conditions[1:], summarised(tmp_path / "a", [0.9]))
     assert "no rows of this metric" in absent.line
-    (single,) = fail_under(conditions[1:], marked(tmp_path / "b", [60.0], EASE))
+    (single,) = fail_under(conditions[1:], summarised(tmp_path / "b", [60.0], EASE))
     assert "there is only 1 value" in single.line
-    (none,) = fail_under(conditions[:1], marked(tmp_path / "c", [None]), max_unscored=1)
+    (none,) = fail_under(conditions[:1], summarised(tmp_path / "c", [None]), max_unscored=1)
     assert "no row is scored" in none.line
     assert not any(check.met for check in (absent, single, none))
 

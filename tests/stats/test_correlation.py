@@ -187,8 +187,8 @@ def test_intervals_cover_on_skewed_scores_with_ties():
 
     def scores(n: int) -> tuple[np.ndarray, np.ndarray]:
         z = rng.multivariate_normal([0, 0], [[1, 0.6], [0.6, 1]], n)
-        marks = np.clip(np.round((1 - np.exp(-1.2 * z - 1) / 4) * 20) / 20, 0, 1)
-        return marks[:, 0], marks[:, 1]
+        scores = np.clip(np.round((1 - np.exp(-1.2 * z - 1) / 4) * 20) / 20, 0, 1)
+        return scores[:, 0], scores[:, 1]
 
     for kind in KINDS:
         truth = SCIPY[kind](*scores(100_000))
@@ -201,13 +201,13 @@ def test_intervals_cover_on_skewed_scores_with_ties():
         assert covered >= 260, kind
 
 
-marks = st.lists(st.integers(0, 20), min_size=5, max_size=30)
+scores = st.lists(st.integers(0, 20), min_size=5, max_size=30)
 
 
 @settings(max_examples=60)
 @given(st.data(), st.sampled_from(KINDS))
 def test_symmetric_within_bounds_and_blind_to_scale(data: st.DataObject, kind: str):
-    x = data.draw(marks)
+    x = data.draw(scores)
     y = data.draw(st.lists(st.integers(0, 20), min_size=len(x), max_size=len(x)))
     found, turned = correlation(x, y, kind), correlation(y, x, kind)  # type: ignore[arg-type]
     scaled = correlation([3 * v - 7 for v in x], y, kind)  # type: ignore[arg-type]

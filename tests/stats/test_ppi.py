@@ -21,8 +21,8 @@ GOLDEN = json.loads((Path(__file__).parents[1] / "goldens" / "stats_oracles.json
 
 
 def test_by_hand():
-    # Labels 1 0 1 1, marks .8 .4 .6 1 there and .5 .7 .9 .3 elsewhere, weight 1: .6 + mean(.2 -.4 .4 0) = .65.
-    # Squares about .05: .0225 + .2025 + .1225 + .0025 = .35, /3/4 = .0291667; marks about .6: .01 + .01 + .09 + .09 =
+    # Labels 1 0 1 1, scores .8 .4 .6 1 there and .5 .7 .9 .3 elsewhere, weight 1: .6 + mean(.2 -.4 .4 0) = .65.
+    # Squares about .05: .0225 + .2025 + .1225 + .0025 = .35, /3/4 = .0291667; scores about .6: .01 + .01 + .09 + .09 =
     # .2, /3/4 = .0166667. Error sqrt(.0458333) = .214087; t(3) = 3.182446. Labels of 0
     # and 1: Wilson's interval for .65 x .35 / .0458333 = 4.963636 labels.
     human, judge = [1, 0, 1, 1, None, None, None, None], [0.8, 0.4, 0.6, 1, 0.5, 0.7, 0.9, 0.3]
@@ -32,8 +32,8 @@ def test_by_hand():
     assert found.ends == pytest.approx(wilson(0.65, 4.963636, 3.182446), abs=1e-5)
     assert (found.labelled, found.unlabelled, found.missing, found.tuned) == (4, 4, 0, False)
     assert found.judge == pytest.approx(0.65)
-    # Tuned: covariance of labels and marks on the labelled: mean(.25*.1 + .75*.3 - .25*.1 + .25*.3) = .075; variance
-    # of all marks (about .65: .0225 + .0625 + .0025 + .1225 + .0225 + .0025 + .0625 + .1225 = .42) / 7 = .06; weight
+    # Tuned: covariance of labels and scores on the labelled: mean(.25*.1 + .75*.3 - .25*.1 + .25*.3) = .075; variance
+    # of all scores (about .65: .0225 + .0625 + .0025 + .1225 + .0225 + .0025 + .0625 + .1225 = .42) / 7 = .06; weight
     # .075 / (2 * .06) = .625; mean .75 + .625 (.6 - .7) = .6875.
     tuned = ppi_mean(human, judge)
     assert tuned.weight == pytest.approx(0.625)
@@ -76,7 +76,7 @@ def test_degenerate_input_has_a_reason():
     dull = ppi_mean([1, 0, 1, None, None], [0.5] * 5)
     assert dull.weight == 0
     assert dull.value == pytest.approx(2 / 3)
-    # One who marks against the people is not used either.
+    # One who scores against the people is not used either.
     assert ppi_mean([1, 0, 1, 0, None, None], [0, 1, 0, 1, 0, 1]).weight == 0
 
 
@@ -92,20 +92,20 @@ def test_mistakes_are_refused():
 
 
 def test_it_covers_where_the_judge_is_biased_and_is_narrower_where_the_judge_follows():
-    # Labels beta(4, 2), mean 2/3; marks .1 too high and a little off. 40 of 600 labelled.
+    # Labels beta(4, 2), mean 2/3; scores .1 too high and a little off. 40 of 600 labelled.
     rng = np.random.default_rng(3)
     covered = worth = 0.0
     for _ in range(400):
         y = rng.beta(4, 2, 600)
-        marks = y + rng.normal(0.1, 0.1, 600)
-        found = ppi_mean(np.where(np.arange(600) < 40, y, np.nan), marks)
+        scores = y + rng.normal(0.1, 0.1, 600)
+        found = ppi_mean(np.where(np.arange(600) < 40, y, np.nan), scores)
         assert found.low is not None
         assert found.high is not None
         assert found.worth is not None
         assert found.judge is not None
         covered += found.low <= 2 / 3 <= found.high
         worth += found.worth / 400
-        assert found.judge > 0.73  # the judge alone is wrong, whatever his number of marks
+        assert found.judge > 0.73  # the judge alone is wrong, whatever his number of scores
     assert 365 <= covered <= 394  # asked 380; the binomial 99.9 %
     assert worth > 100
 
@@ -134,12 +134,12 @@ def test_moves_with_the_scale_and_ignores_a_constant_bias(
 def test_items_that_belong_together_tell_less():
     # Four copies of each item are as much as one: its intervals, but for divisors (t has 29 degrees in both).
     rng = np.random.default_rng(21)
-    marks = rng.random(200)
-    labels = np.where(np.arange(200) < 30, marks + 0.3 * rng.normal(size=200), np.nan)
-    one = ppi_mean(labels, marks, weight=0.8)
+    scores = rng.random(200)
+    labels = np.where(np.arange(200) < 30, scores + 0.3 * rng.normal(size=200), np.nan)
+    one = ppi_mean(labels, scores, weight=0.8)
     names = np.repeat(np.arange(200), 4).tolist()
-    copies = ppi_mean(np.repeat(labels, 4), np.repeat(marks, 4), weight=0.8, clusters=names)
-    apart = ppi_mean(np.repeat(labels, 4), np.repeat(marks, 4), weight=0.8)
+    copies = ppi_mean(np.repeat(labels, 4), np.repeat(scores, 4), weight=0.8, clusters=names)
+    apart = ppi_mean(np.repeat(labels, 4), np.repeat(scores, 4), weight=0.8)
     assert (copies.clusters, copies.labelled, one.clusters) == (30, 120, None)
     assert copies.value == pytest.approx(one.value)
     assert copies.error == pytest.approx(one.error, rel=0.01)
@@ -148,6 +148,6 @@ def test_items_that_belong_together_tell_less():
     assert (copies.human.low, copies.human.high) == pytest.approx((one.human.low, one.human.high))
     assert one.error is not None
     assert apart.error == pytest.approx(one.error / 2, rel=0.02)
-    few = ppi_mean(labels, marks, clusters=[min(place, 3) for place in range(200)])
+    few = ppi_mean(labels, scores, clusters=[min(place, 3) for place in range(200)])
     assert few.value is not None
     assert few.reason == "an interval needs labels of at least 5 clusters; found 4"

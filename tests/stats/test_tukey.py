@@ -20,9 +20,9 @@ from longmark.stats.results import TukeyTest
 from longmark.stats.tukey import least_p, tukey
 
 NAMES = "ABCDEFGHIJ"
-marks = st.integers(0, 4).map(lambda mark: mark / 10)
+scores = st.integers(0, 4).map(lambda tenth: tenth / 10)
 tables = st.integers(2, 4).flatmap(
-    lambda k: st.lists(st.lists(marks, min_size=k, max_size=k), min_size=3, max_size={2: 7, 3: 4, 4: 3}[k])
+    lambda k: st.lists(st.lists(scores, min_size=k, max_size=k), min_size=3, max_size={2: 7, 3: 4, 4: 3}[k])
 )
 
 

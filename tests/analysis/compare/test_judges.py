@@ -107,9 +107,10 @@ def test_one_question_equal_scores_and_one_judge(tmp_path):
     single = {j: {s: [0.1 * i] for i, s in enumerate("xyz")} for j in "ab"}
     (one,) = compare(judged(tmp_path / "single", single), judges=True).judges
     assert (one.components, one.reason, one.advice) == (None, "shares of variance need two questions", None)
-    equal = {j: {s: [0.5] * 4 for s in "xyz"} for j in "ab"}
+    equal = {j: {s: [0.1 + 0.2, 0.3, 0.3, 0.3] for s in "xyz"} for j in "ab"}
     (one,) = compare(judged(tmp_path / "equal", equal), judges=True).judges
     assert (one.w, one.reason, one.advice) == (None, "the means are equal", None)
+    assert "standard error" not in one.caution
     alone = {"a": three()["mild"]}
     assert compare(judged(tmp_path / "alone", alone), judges=True, draws=100).judges == ()
 

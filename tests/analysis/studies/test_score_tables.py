@@ -1,4 +1,4 @@
-"""The tables of a SCORE study, from marks made by hand."""
+"""The tables of a SCORE study, from scores made by hand."""
 
 from __future__ import annotations
 

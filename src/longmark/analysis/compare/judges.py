@@ -111,10 +111,10 @@ def over_judges(runs: Sequence[Scores], metric: str, systems: Sequence[str]) -> 
         w, p = float(found.statistic) / (len(by_judge) * (len(kept) - 1)), float(found.pvalue)
     else:
         reason = "agreement on the order needs three systems" if len(kept) < 3 else "the means are equal"
-    if len(table) > 1:
-        components = variance_components(table)
-    else:
+    if len(table) < 2:
         reason = "shares of variance need two questions"
+    elif np.ptp(table) > _ROUNDING * np.abs(table).max():  # else all scores are equal, and the variance is rounding
+        components = variance_components(table)
     by_name = {name: tuple(float(mean) for mean in means[:, i]) for i, name in enumerate(by_judge)}
     return Judged(metric, tuple(kept), by_name, len(table), w, p, components, reason)
 
