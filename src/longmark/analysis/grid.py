@@ -7,7 +7,7 @@ says only what is estimated. Two things compared are a row, too.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations, count
 from operator import attrgetter
@@ -23,7 +23,7 @@ from longmark.stats.results import Estimate
 ROUNDING = 1e-12
 """Differences this close to 0 leave two things in the order given."""
 
-Row = TypeVar("Row", bound=Hashable)
+Row = TypeVar("Row")
 Cells = Callable[[Any, str], Estimate | None]
 
 
@@ -34,11 +34,12 @@ class Grid(Generic[Row]):
     name, title, note, unit   of its table (`Table`): unit is what the first estimate of a row counts
     heads    the columns that name a row, each with its getter on the row; for rows that are tuples of texts their names
              are enough, for rows that are texts the one name
-    rows     what the rows are about, hashable; columns: what is estimated: name, decimals, key
-    cell     the estimate of a row (first argument) in a column (its name), None where there is none; asked once
+    rows     what the rows are about, hashable where there is a cell; columns: what is estimated: name, decimals, key
+    cell     the estimate of a row (first argument) in a column (its name), None where there is none; asked once; where
+             it is not given, the getters of the columns give the estimates
     best     the rows that are in bold in a column
     beside   further columns of a row, behind the estimates
-    label    of a row in figures; by default its texts, with metrics in words
+    label    of a row in figures; by default its texts, with metrics in words, with `joint` between them
     """
 
     name: str
@@ -46,16 +47,20 @@ class Grid(Generic[Row]):
     heads: Sequence[Column | str]
     rows: Sequence[Row]
     columns: Sequence[Column]
-    cell: Cells
+    cell: Cells | None = None
     note: str = ""
     unit: str = "n"
     best: Mapping[str, Collection[Row]] = field(default_factory=dict)
     beside: Sequence[Column] = ()
     label: Callable[[Row], str] | None = None
+    joint: str = ", "
     _made: dict[tuple[Row, str], Estimate | None] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __getitem__(self, place: tuple[Row, str]) -> Estimate | None:
         """The estimate of a row in a column."""
+        if self.cell is None:
+            column = next(one for one in self.columns if one.name == place[1])
+            return _read(column)(place[0])  # type: ignore[no-any-return]
         if place not in self._made:
             self._made[place] = self.cell(*place)
         return self._made[place]
@@ -108,7 +113,7 @@ class Grid(Generic[Row]):
             its = [str(get(row) or "") for row in rows]
             titles = metric_titles(its) if head.kind == "metric" else {}
             texts.append([titles.get(text, text) for text in its])
-        return [", ".join(filter(None, line)) for line in zip(*texts, strict=True)]
+        return [self.joint.join(filter(None, line)) for line in zip(*texts, strict=True)]
 
 
 # Two things compared --------------------------------------------------------------------------------------------------
@@ -173,6 +178,7 @@ def pairs_grid(
             Column("significant", lambda one: None if one.adjusted is None else one.adjusted <= alpha),
             *beside,
         ),
+        joint=" − ",
     )
 
 
@@ -183,9 +189,13 @@ def p_note(one: Compared) -> str:
 
 def _of_item(column: Column) -> Column:
     """The column for an item of the table, which is a row in a list (a tuple would be the cells of a row)."""
-    get = column.get
-    of = get if callable(get) else attrgetter(str(get or column.field))
-    return replace(column, get=lambda item: of(item[0]))
+    get = _read(column)
+    return replace(column, get=lambda item: get(item[0]))
+
+
+def _read(column: Column) -> Callable[[Any], Any]:
+    """The getter of a column on a row."""
+    return column.get if callable(column.get) else attrgetter(str(column.get or column.field))
 
 
 def _getter(column: Column | str, place: int) -> tuple[Column, Callable[[Any], Any]]:
@@ -197,7 +207,7 @@ def _getter(column: Column | str, place: int) -> tuple[Column, Callable[[Any], A
     def get(row: Any) -> Any:
         if isinstance(row, str):
             return row
-        return row[place] if type(row) is tuple else attrgetter(str(head.get or head.field))(row)
+        return row[place] if type(row) is tuple else _read(head)(row)
 
     return head, get
 

@@ -26,6 +26,7 @@ from longmark.report.tables import (
     Cell,
     Column,
     Table,
+    brackets,
     cell_text,
     is_best,
     is_empty,
@@ -148,6 +149,8 @@ def _print(document: Document, out: Path | None, console: Console) -> None:
                 write(f"\n{one_line(table.title)}")
             write("\n")
             print_table(replace(table, items=table.items[:_PRINTED]), console)
+            if note := brackets(table):
+                write(f"{lines(note)}\n")
             if (more := len(table.rows) - _PRINTED) > 0:
                 where = f"all are in {out / 'tables' / table.name}.csv" if out else "--out DIR writes them all"
                 write(f"… and {more:,} more rows; {where}\n")

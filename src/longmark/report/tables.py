@@ -128,7 +128,7 @@ class Table:
     items: Sequence[Any]
     note: str = ""
     unit: str | None = "n"
-    rows: tuple[tuple[Cell, ...], ...] = field(init=False, repr=False)
+    rows: tuple[tuple[Any, ...], ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         fields = [field for column in self.columns for field in column.fields]
@@ -261,7 +261,8 @@ def is_best(cell: Cell) -> bool:
 def readable(table: Table) -> Table:
     """The table for people. Without columns that have no cell; its first column stays. Behind the estimates stands what
     they were made of: the count of each row's first estimate (`38 of 40` where some are missing), its clusters, and why
-    an estimate or its interval is missing; the note says what the brackets are."""
+    an estimate or its interval is missing, unless another cell of the row says so; the note says what the brackets are.
+    """
     places = [i for i, column in enumerate(table.columns) if column.kind == "estimate"]
     if places and table.unit is not None:
         table = _with_counts(table, places)
@@ -282,27 +283,34 @@ def _with_counts(table: Table, places: Sequence[int]) -> Table:
     for row, of, row_cells in zip(table.rows, made, cells, strict=True):
         own: list[Cell] = [_count(of), _clusters(of)] if table.unit else []
         names = [table.columns[i].name for i, one in zip(places, row_cells, strict=True) if one is not None]
-        rows.append([*row[:last], *own, *row[last:], _reasons(names, of)])
+        why, said = _reasons(names, of), [cell for cell in row if isinstance(cell, str)]
+        rows.append(
+            [*row[:last], *own, *row[last:], "; ".join(w for w in why if not any(w in x for x in said)) or None]
+        )
     columns = (*table.columns[:last], *heads[:-1], *table.columns[last:], heads[-1])
-    drawn = [one for row in made for one in row if one.low is not None]
-    levels = sorted({one.level for one in drawn})
-    if levels and "CI" not in table.note:
-        how = list(dict.fromkeys(one.method for one in drawn if one.method))
-        methods = f" ({', '.join(how)})" if 0 < len(how) <= _METHODS else ""
-        note = f"In brackets: {' and '.join(f'{100 * level:g} %' for level in levels)} CI{methods}."
-        table = replace(table, note=f"{table.note} {note}".strip())
+    table = replace(table, note=f"{table.note} {brackets(table)}".strip())
     columns = tuple(replace(column, get=itemgetter(i)) for i, column in enumerate(columns))
     return replace(table, columns=columns, items=rows, unit=None)
 
 
-def _reasons(names: Sequence[str], of: Sequence[Estimate]) -> str | None:
+def brackets(table: Table) -> str:
+    """What the brackets of estimates are: level and methods of the intervals; "" without one."""
+    cells = (_estimate(cell) for row in table.rows for cell in row)
+    drawn = [one for one in cells if one is not None and one.low is not None]
+    how = list(dict.fromkeys(one.method for one in drawn if one.method))
+    methods = f" ({', '.join(how)})" if 0 < len(how) <= _METHODS else ""
+    levels = " and ".join(f"{100 * level:g} %" for level in sorted({one.level for one in drawn}))
+    return f"In brackets: {levels} CI{methods}." if drawn else ""
+
+
+def _reasons(names: Sequence[str], of: Sequence[Estimate]) -> list[str]:
     """Why estimates or intervals of a row are missing, each reason once; with the estimate's name if others have none
     or another."""
     why: dict[str, list[str]] = {}
     for name, one in zip(names, of, strict=True):
         for text in filter(None, (one.reason, one.remark)):
             why.setdefault(text, []).append(name)
-    return "; ".join(text if len(its) == len(of) else f"{', '.join(its)}: {text}" for text, its in why.items()) or None
+    return [text if len(its) == len(of) else f"{', '.join(its)}: {text}" for text, its in why.items()]
 
 
 def _estimate(cell: Cell) -> Estimate | None:

@@ -6,9 +6,10 @@ from tests.report.runs import CORRECTNESS, RELEVANCE
 
 from longmark.analysis.grid import Compared
 from longmark.analysis.metaeval import metaeval
-from longmark.analysis.metaeval.label_sections import differences, intervals
+from longmark.analysis.metaeval.label_sections import differences
 from longmark.analysis.metaeval.ratings import RatingLabel
 from longmark.analysis.metaeval.sections import sections
+from longmark.report.tables import as_text
 from longmark.stats.results import Difference
 
 PAIRS = [
@@ -19,8 +20,9 @@ PAIRS = [
 
 
 def test_pairs_of_metrics_have_a_p_or_a_reason_and_never_a_p_of_zero():
-    table, figure = differences("differences", "Differences", PAIRS, "", intervals(0.95))
-    assert [row[-1] for row in table.rows] == [None, None, "only one label is left"]
+    table, figure = differences("differences", "Differences", PAIRS, "", 0.05)
+    assert [row[-1] for row in table.rows] == [False, True, None]
+    assert as_text(table).splitlines()[-1].endswith("only one label is left")
     shown = drawn([figure])
     assert all(text in shown for text in ("p = 0.400", "p &lt; 0.001", "only one label is left"))
     assert "p = 0.000" not in shown

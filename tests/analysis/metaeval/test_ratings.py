@@ -113,7 +113,7 @@ def test_categories_without_an_order_have_means_and_no_error():
     (summary,) = sections(found)[0].tables
     why = "no correlation: the classes (x, y) have no order, so there is no AUC either; give it with "
     why += "--order rating=LOWEST,…,HIGHEST"
-    assert [(line[0], line[-3], line[-1]) for line in summary.rows] == [("m", 4, why)]
+    assert [(line[0], line[2].n, line[-1]) for line in summary.rows] == [("m", 4, why)]
     assert (rhos(part), part.differences, part.powered) == ([], (), ())
     each = classes_of(part)
     assert (each.error, each.reason) == (None, "the classes are no numbers")

@@ -497,7 +497,7 @@ def test_equal_means_have_no_best_and_kept_questions_are_not_called_excluded(tmp
         columns = [column.name for column in found["discriminative_power"].columns]
         n, left_out = found["discriminative_power"].rows[0][5:7]
         assert (columns[6], n, left_out) == (head, 6 if published else 5, 1)
-        assert not any(mean.best for row in found["systems"].rows for mean in row[1:])  # type: ignore[union-attr]
+        assert not any(mean.best for row in found["systems"].rows for mean in row[1:])
 
 
 def test_an_unknown_option_is_named(tmp_path: Path):

@@ -461,7 +461,7 @@ def test_labels_are_unmasked_into_table_1_figure_8_and_the_agreement_rate():
     assert percent.value == pytest.approx(2 / 3)  # the two raters differ on e0/1
     tables = {t.name: t for s in document(Found(FAST, ["labels"], annotated=found)).sections for t in s.tables}
     assert [row[:2] for row in tables["table1"].rows] == [("Q&A", "big"), ("NLI", "big"), ("all", None)]
-    assert [row[2].n for row in tables["table1"].rows] == [4, 2, 6]  # type: ignore[union-attr]
+    assert [row[2].n for row in tables["table1"].rows] == [4, 2, 6]
 
 
 @pytest.mark.parametrize(

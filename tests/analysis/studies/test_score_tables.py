@@ -172,7 +172,7 @@ def test_table_10_puts_every_answer_in_one_band():
         counts["Readability: reading ease", "difficult"] == counts["Readability: reading ease", "very difficult"] == 1
     )
     assert counts["Readability: grade level", "graduate"] == 2
-    assert sum(counts.values()) == 4  # type: ignore[arg-type]
+    assert sum(counts.values()) == 4
 
 
 def test_consistency_is_pearsons_correlation_of_the_two_confidences():

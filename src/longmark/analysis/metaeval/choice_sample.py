@@ -30,9 +30,9 @@ class ChoiceMetric:
 
     scored: pairs of which both answers have a score; unscored: status -> number of the others. accuracy: a tie is right
     where raters tied; without_ties: on pairs on which raters decided, a tie is wrong; decided: where both decided.
-    ties: pairs that the metric ties; first: the share of a among its decisions. missing: pairs with a human choice and
-    none of the metric. choices: on each pair that has rows. beside: the difference to the baseline that it is least
-    above, on the same pairs; adjusted: its p by Holm over the metrics (None for a baseline).
+    ties: pairs that the metric ties; first: the share of a among its decisions. accuracy.missing: pairs with a
+    human choice and none of the metric. choices: on each pair that has rows. beside: the difference to the baseline
+    that it is least above, on the same pairs; adjusted: its p by Holm over the metrics (None for a baseline).
     """
 
     metric: str
@@ -44,7 +44,6 @@ class ChoiceMetric:
     decided: Estimate
     ties: Estimate
     first: Estimate
-    missing: int
     choices: tuple[str | None, ...]
     beside: DifferenceOfChoices | None = None
     adjusted: float | None = None
@@ -82,21 +81,21 @@ class ChoiceSample:
     def without_ties(self, right: Sequence[float | None]) -> list[float | None]:
         return [r if g != TIE else None for r, g in zip(right, self.gold, strict=True)]
 
-    def metric(self, name: str, how: str, missing: Mapping[str, int], choices: Made) -> ChoiceMetric:
+    def metric(self, name: str, how: str, unscored: Mapping[str, int], choices: Made) -> ChoiceMetric:
         right = self.right(choices)
         without = self.without_ties(right)
+        missing = sum(g is not None and c is None for g, c in zip(self.gold, choices, strict=True))
         usable = [None if r is None else choice for choice, r in zip(choices, right, strict=True)]
         return ChoiceMetric(
             metric=name,
             direction=how,
-            scored=len(choices) - sum(missing.values()),
-            unscored=missing,
-            accuracy=self.rate(right),
+            scored=len(choices) - sum(unscored.values()),
+            unscored=unscored,
+            accuracy=replace(self.rate(right), missing=missing),
             without_ties=self.rate(without),
             decided=self.rate([None if c == TIE else r for c, r in zip(choices, without, strict=True)]),
             ties=self.share([None if choice is None else choice == TIE for choice in usable]),
             first=self.share([None if choice in (None, TIE) else choice == "a" for choice in usable]),
-            missing=sum(g is not None and c is None for g, c in zip(self.gold, choices, strict=True)),
             choices=tuple(choices),
         )
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from types import SimpleNamespace as Line
-from typing import Any
 
+from longmark.analysis.grid import Grid
 from longmark.analysis.metaeval import Metaeval
 from longmark.analysis.metaeval.agreement import RATER, Agreement
 from longmark.analysis.metaeval.choice_sample import BASELINE, ChoiceMetric
 from longmark.analysis.metaeval.choices import ChoiceLabel
-from longmark.analysis.metaeval.label_sections import Interval, choice_sections, intervals, rating_sections
+from longmark.analysis.metaeval.label_sections import METRIC, choice_sections, estimates, rating_sections
 from longmark.analysis.metaeval.ratings import RatingLabel
 from longmark.report.document import Document, Section
 from longmark.report.format import counted, fixed, listed
@@ -58,15 +57,15 @@ def brief(page: Document) -> Document:
 
 def sections(found: Metaeval) -> tuple[Section, ...]:
     """A summary, then the sections of each label; with several labels, titles and tables start with the label."""
-    ci = intervals(found.options.level)
+    alpha = found.options.alpha
     summaries, says, rest = list[Table](), list[str](), list[Section]()
     prefixes: list[str] = []
     for part in found.labels:
         own = [_joined(part)]
         if part.join.joined:
-            own += rating_sections(part, ci) if isinstance(part, RatingLabel) else choice_sections(part, ci)
-        own.append(raters(part.agreement, _what(part), ci))
-        summary, heading, prefix = _summary(part, ci, found.options.alpha), "", ""
+            own += rating_sections(part, alpha) if isinstance(part, RatingLabel) else choice_sections(part, alpha)
+        own.append(raters(part.agreement, _what(part)))
+        summary, heading, prefix = _summary(part, alpha), "", ""
         if len(found.labels) > 1:
             heading, prefix = f"{part.label}: ", _prefix(part.label, prefixes)
             prefixes.append(prefix)
@@ -125,9 +124,9 @@ def _above(one: ChoiceMetric, alpha: float) -> str:
     return "above the baselines" if above and (one.adjusted or 0.0) <= alpha else "not above the baselines"
 
 
-def _summary(part: RatingLabel | ChoiceLabel, ci: Interval, alpha: float) -> Table:
-    columns = [Column("metric", kind="metric"), Column("direction")]
-    lines = []
+def _summary(part: RatingLabel | ChoiceLabel, alpha: float) -> Table:
+    """A line for each metric: its agreement with people, and what follows from it."""
+    found: dict[str, tuple[Estimate, float | None, str]] = {}
     if isinstance(part, RatingLabel):
         classes = f"{', '.join(part.scale.classes[:_CLASSES])}{', …' if len(part.scale.classes) > _CLASSES else ''}"
         unordered = (
@@ -137,28 +136,27 @@ def _summary(part: RatingLabel | ChoiceLabel, ci: Interval, alpha: float) -> Tab
         rhos = [one.spearman or Estimate(None, None, None, one.scored, reason=unordered) for one in part.metrics]
         adjusted = adjust([getattr(rho, "p", None) for rho in rhos], alpha=alpha).adjusted
         for one, rho, p in zip(part.metrics, rhos, adjusted, strict=True):
-            conclusion = _correlates(rho, p, alpha, one.metric, part.agreement)
-            lines.append(Line(**_names(one), estimate=rho, auc=one.auc, adjusted=p, conclusion=conclusion))
-        columns += [*ci("Spearman", "estimate"), Column("p (Holm)", "adjusted", kind="p")]
-        columns += ci("AUC", "auc") if any(line.auc for line in lines) else ()
+            found[one.metric] = rho, p, _correlates(rho, p, alpha, one.metric, part.agreement)
+        columns = [Column("Spearman", lambda one: found[one.metric][0], 3)]
+        columns += estimates("AUC") if any(one.auc for one in part.metrics) else ()
     else:
         for each in part.metrics:
-            names = {**_names(each), "missing": each.missing}
-            names["direction"] = None if each.direction == BASELINE else each.direction
-            beside = each.beside or Estimate(None, None, None, 0)
-            p, conclusion = each.adjusted, _above(each, alpha)
-            lines.append(Line(**names, estimate=each.accuracy, beside=beside, adjusted=p, conclusion=conclusion))
-        columns += [
-            *ci("accuracy", "estimate"),
-            *ci("minus baseline", "beside"),
-            Column("p (Holm)", "adjusted", kind="p"),
-        ]
-    columns += [Column("n", "estimate.n"), Column("missing"), Column("conclusion")]
-    return Table("summary", f"Metrics against human {_given(part)}", tuple(columns), lines)
-
-
-def _names(one: Any) -> dict[str, Any]:
-    return {"metric": one.metric, "direction": one.direction, "missing": sum(one.unscored.values())}
+            found[each.metric] = each.accuracy, each.adjusted, _above(each, alpha)
+        columns = [*estimates("accuracy", "minus baseline=beside")]
+    grid = Grid(
+        "summary",
+        f"Metrics against human {_given(part)}",
+        (METRIC, Column("direction", lambda one: None if one.direction == BASELINE else one.direction)),
+        part.metrics,
+        columns,
+        unit=f"{_what(part)}s",
+        beside=(
+            Column("p (Holm)", lambda one: found[one.metric][1], kind="p"),
+            Column("unscored", lambda one: sum(one.unscored.values()), spare=1),
+            Column("conclusion", lambda one: found[one.metric][2]),
+        ),
+    )
+    return grid.table()
 
 
 def _in_words(part: RatingLabel | ChoiceLabel) -> str:
@@ -244,7 +242,7 @@ def _choice(name: str) -> Callable[[ChoiceLabel], int]:
     return lambda part: part.human.get(name, 0)
 
 
-def raters(found: Agreement, what: str, ci: Interval) -> Section:
+def raters(found: Agreement, what: str) -> Section:
     """Agreement, the human ceiling, and each rater. what: was rated, `answer` or `pair`."""
     most = len(found.by_rater)
     each = Table(
@@ -265,32 +263,35 @@ def raters(found: Agreement, what: str, ci: Interval) -> Section:
         return Section(title, says, (each,))
     units = "questions" if found.clustered else f"{what}s"
     sample = f", a sample of {found.sampled:,}" if found.sampled < found.rated_twice else ""
-    coefficients = Table(
+    coefficients = Grid(
         "agreement",
         "Coefficients of agreement",
-        (
-            Column("coefficient", lambda a: f"{a.coefficient} ({a.scale})" if a.scale else a.coefficient),
-            *ci("value", lambda a: a),
-            *(Column(f"{what}s", "n", key="items"), Column("excluded", "missing", key="left_out")),
-            Column("reason", lambda a: a.reason if a.value is None else None),
-        ),
+        (Column("coefficient", lambda a: f"{a.coefficient} ({a.scale})" if a.scale else a.coefficient),),
         found.coefficients,
-        f"Over the {found.rated_twice:,} {what}s with two or more ratings{sample}. Percentage: share of agreeing pairs "
-        f"of raters. The others correct for chance; 1 is perfect agreement. Intervals resample {units}.",
+        [Column("value", lambda a: a, 3)],
+        note=f"Over the {found.rated_twice:,} {what}s with two or more ratings{sample}. Percentage: share of agreeing "
+        "pairs of raters. The others correct for chance; 1 is perfect agreement. Intervals resample "
+        f"{units}.",
+        unit=f"{what}s",
     )
-    columns = [Column("rater or metric", "name", key="name", kind="metric")]
-    for name in ("Pearson", "Spearman", "agrees"):
-        if any(getattr(one, name.lower()) is not None for one in found.ceilings):
-            columns += ci(name, name.lower())
-    columns += [Column("ratings"), Column(f"{what}s", "items", key="items")]
-    note = (
-        f"Each rating is compared with the mean (agrees: the majority) of the other raters on that {what}, and so is "
-        f"the metric. Intervals resample {units}."
+    known = [
+        name for name in ("Pearson", "Spearman", "agrees") if any(getattr(c, name.lower()) for c in found.ceilings)
+    ]
+    ceiling = Grid(
+        "ceiling",
+        "Human ceiling (leave one rater out)",
+        (Column("rater or metric", "name", key="name", kind="metric"),),
+        found.ceilings,
+        estimates(*known),
+        note=f"Each rating is compared with the mean (agrees: the majority) of the other raters on that {what}, and so "
+        f"is the metric. Intervals resample {units}.",
+        unit="",
+        beside=(Column("ratings"), Column(f"{what}s", "items", key="items")),
     )
-    ceiling = Table("ceiling", "Human ceiling (leave one rater out)", tuple(columns), found.ceilings, note)
     says = "How well raters agree with each other, and how well metrics agree with raters."
     note = (
         f"Coefficients and raters: over all {what}s with ratings, with or without rows. Ceiling: the line of "
         f"a rater is over {what}s with rows, scored or not; a metric's line is over those of them that it scored."
     )
-    return Section(title, says, (coefficients, *([ceiling] if found.ceilings else []), each), note=note)
+    tables = (coefficients.table(), *([ceiling.table()] if found.ceilings else []), each)
+    return Section(title, says, tables, note=note)

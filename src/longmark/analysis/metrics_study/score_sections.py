@@ -185,7 +185,7 @@ def _distribution(one: MetricProperties, words: str, stem: str) -> Section:
     )
     figures = (
         box_plots(
-            [Box(*row) for row in boxes.rows],  # type: ignore[arg-type]
+            [Box(*row) for row in boxes.rows],
             f"{words}, sorted by median",
             one.facts.lo,
             one.facts.hi,

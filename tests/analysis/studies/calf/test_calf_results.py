@@ -34,7 +34,7 @@ def results(folder: Path, *, options: Options | None = None, **given: Any) -> Re
 def cells(table: Table, metric: str) -> list[float | None]:
     """The figures of a metric's line, to three decimals."""
     (line,) = [line for line in table.rows if line[0] == metric]
-    return [None if cell.value is None else round(cell.value, 3) for cell in line[1:]]  # type: ignore[union-attr]
+    return [None if cell.value is None else round(cell.value, 3) for cell in line[1:]]
 
 
 def shown(estimate: Estimate) -> tuple[float | None, int]:
@@ -75,7 +75,7 @@ def test_tables_by_subject_and_mode_have_the_mean_of_the_groups_and_of_all_pairs
 
 def test_the_raters_agreement_and_accuracy_where_they_differ_and_where_they_agree(tmp_path: Path):
     found = results(tmp_path)
-    table = {line[0]: [cell.value for cell in line[1:-1]] for line in tables.table2(found).rows}  # type: ignore[union-attr]
+    table = {line[0]: [cell.value for cell in line[1:-1]] for line in tables.table2(found).rows}
     assert table == {"art": [0.5, None, 1.0, 0.75], "law": [0.5, 1.0, None, 0.75], "all": [0.5, 1.0, 1.0, 0.75]}
     sixteen, seventeen = tables.disputes(found)
     assert cells(sixteen, METRIC) == [1.0, 0.0, 0.5, 0.5]  # 5 is right, 2 is not
@@ -106,7 +106,7 @@ def test_errors_of_expanded_references_are_counted_once_a_question(tmp_path: Pat
 def test_one_rater_is_no_second_rater(tmp_path: Path):
     single = [{**pair, "labels": {"one": pair["label"]}} for pair in pairs()]
     found = results(tmp_path, given=single)
-    assert [line[1:-1] for line in tables.table2(found).rows if any(cell.value for cell in line[1:-1])] == []  # type: ignore[union-attr]
+    assert [line[1:-1] for line in tables.table2(found).rows if any(cell.value for cell in line[1:-1])] == []
     assert list(tables.disputes(found)) == []
     assert found.agreeing(range(8)).reason == "no second rater"
 

@@ -47,7 +47,7 @@ def _sections(results: Results, parts: Sequence[Part[Results]], stages: Mapping[
     for one in sections(parts, results, stages):
         yield one
         if one.title == _RATERS:
-            yield raters(results.people, "pair", label_sections.intervals(results.levels.level))
+            yield raters(results.people, "pair")
 
 
 def _parts(results: Results) -> Iterator[Part[Results]]:
@@ -67,7 +67,7 @@ def _parts(results: Results) -> Iterator[Part[Results]]:
         "Over the pairs on which both have a choice. Paired sign-flip tests (max-T); the signs of a question flip "
         "together. The interval is the test inverted, so it agrees with p. p (Holm), over all pairs of metrics, "
         "decides.",
-        label_sections.intervals(results.levels.level),
+        results.options.alpha,
         [Column(f"only {one} right", f"result.only_{one}", key=f"only_{one}") for one in ("first", "second")],
     )
     says = "Which of two metrics agrees with people more often. One that is not significant does not show equality."
@@ -130,7 +130,10 @@ def _maps(results: Results) -> Sequence[Figure]:
     if len(results.modes) > 1:
         groups |= {f"{mode} (the paper's {_MAPS[mode]})": rows for mode, rows in results.modes.items()}  # type: ignore[misc]
     title = "Share of pairs with the same choice"
-    return [label_sections.same_choices(results.agreements(rows), f"{title}, {of}") for of, rows in groups.items()]
+    return [
+        label_sections.same_choices(results.agreements(rows), label=f"{title}, {of}").figures[0]
+        for of, rows in groups.items()
+    ]
 
 
 def _categories(results: Results) -> Figure:

@@ -130,7 +130,9 @@ class Results:
     @property
     def best_baseline(self) -> ChoiceMetric | None:
         """Of the baselines that choose on every pair that people decided."""
-        whole = [one for one in self.metrics if one.direction and not one.missing and one.accuracy.value is not None]
+        whole = [
+            one for one in self.metrics if one.direction and not one.accuracy.missing and one.accuracy.value is not None
+        ]
         return max(whole, key=lambda one: one.accuracy.value or 0.0, default=None)
 
     def against_baseline(self, name: str) -> Compared | None:

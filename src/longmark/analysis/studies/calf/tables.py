@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from statistics import fmean
 from types import SimpleNamespace as Line
 
+from longmark.analysis.metaeval import label_sections
 from longmark.analysis.metaeval.choice_sample import TIE, ChoiceMetric
-from longmark.analysis.metaeval.label_sections import intervals, same_choices_table
 from longmark.analysis.studies.calf.results import CHECKED, MODES, Developed, Results, Rows
 from longmark.records.pair import EXPANSION_CHECKS
 from longmark.report.summary import reasons_in_words
@@ -254,7 +254,7 @@ def same_choices(results: Results) -> Table:
         )
         for mode, rows in modes
     ]
-    return same_choices_table(results.agreements(range(len(results.pairs))), intervals(results.levels.level), columns)
+    return label_sections.same_choices(results.agreements(range(len(results.pairs))), columns).tables[0]
 
 
 def orders(results: Results) -> Table:
