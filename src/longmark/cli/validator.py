@@ -104,6 +104,8 @@ def train(arguments: argparse.Namespace) -> int:
     library("sklearn", "longmark validator train", "train")
     benchmark = items_of(arguments.benchmark) if arguments.benchmark else []
     labels = _read(arguments.labels, benchmark)
+    if labels.unlabelled:
+        print(f"{counted(labels.unlabelled, 'line')} without a verdict omitted", file=sys.stderr)
     same = ("cloze", "threshold", "balance", "splits", "curves", "seed")
     plan = Plan(at_once=2 * arguments.concurrency, **{name: getattr(arguments, name) for name in same})
     for form, why in trainable(labels, plan)[1].items():

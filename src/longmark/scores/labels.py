@@ -86,7 +86,7 @@ class Labels(Observations):
     `Observations` is.
 
     name: of the file; choices: whether it holds choices; by: the columns of the groups, whose values are in `given`;
-    empty: lines without a value, which are left out; notices: what else a reader of the results should know.
+    empty: lines without a value, which are left out; notices: what else of the file should be known.
     """
 
     _ORDER = "line, number, metric, rater"
@@ -155,8 +155,6 @@ class Labels(Observations):
         wrong.check()
         if not self.labels:
             raise UserError(f"{self.name}: no line has a {'choice' if self.choices else columns.column('value')}")
-        if self.empty:
-            self.notices.append(f"{self.empty:,} empty value{'s' * (self.empty > 1)} in {self.name}: ignored.")
         if replaced:
             its = "label of a rater has" if replaced == 1 else "labels of raters have"
             self.notices.append(f"{replaced:,} {its} a later line of the same rater in {self.name}, which counts.")

@@ -142,9 +142,7 @@ def read_labels(path: str | Path, benchmark: Sequence[Item] = ()) -> Labels:
         items = [_completed(item, known) for item in items_of(path)]
         known = {**{item.id: item for item in items}, **known}
         given = [item for item in items if item.status in (VALID, EDITED, INVALID) and not by_validator(item)]
-        without = len(items) - len(given)
-        notice = f"{without:,} item{'s' * (without > 1)} without a verdict in {path}: ignored."
-        labels = Labels(given, unlabelled=without, notices=[notice] if without else [])
+        labels = Labels(given, unlabelled=len(items) - len(given))
     own = families([*known.values(), *labels.items])[len(known) :]
     labels.families = {item.id: family for item, family in zip(labels.items, own, strict=True)}
     return labels

@@ -90,7 +90,7 @@ def metaeval(
     from longmark.analysis.metaeval.labels import check_any, join
     from longmark.analysis.metaeval.ragchecker import labels_of, pairs_in
     from longmark.analysis.metaeval.ratings import rating_label
-    from longmark.report.format import direction
+    from longmark.report.format import counted, direction
     from longmark.scores.answers import read_answers
     from longmark.scores.labels import Labels
 
@@ -115,6 +115,8 @@ def metaeval(
     of = choice_label if given.choices else rating_label
     mixed = [name for name in scores.mixed if name in scores.metrics]
     notices = [f"The scores of {name} were made by different models, prompts or parameters." for name in mixed]
+    if given.empty:
+        notices.append(f"{counted(given.empty, 'empty value')} in {given.name}: ignored.")
     return Metaeval(
         sources=scores.sources,
         human=given.name,
