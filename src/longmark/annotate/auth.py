@@ -26,8 +26,6 @@ SESSION_DAYS = LINK_DAYS = 30
 SHORTEST_PASSWORD, LONGEST_PASSWORD = 10, 200
 _KNOWN_LENGTH = 100  # characters of a link or cookie that is looked at
 
-LinkState = Literal["ready", "password", "invalid"]
-
 
 @dataclass(frozen=True, slots=True)
 class Session:
@@ -42,7 +40,7 @@ class Session:
 class Link:
     """What a link is. person: whose; state: `invalid` also for one that was revoked or has expired."""
 
-    state: LinkState
+    state: Literal["ready", "password", "invalid"]
     id: str = ""
     person: Person | None = None
 

@@ -71,11 +71,6 @@ class Item:
     def to_json(self) -> bytes:
         return orjson.dumps(asdict(self), option=orjson.OPT_NON_STR_KEYS)
 
-    @classmethod
-    def from_json(cls, data: bytes | str) -> Item:
-        """The item that `to_json` wrote."""
-        return cls(**orjson.loads(data))
-
 
 _TEXTS = frozenset(("question", "answer", "a", "b", "reference", "expanded_reference", "statement"))
 _IDS = frozenset(("id", "item", "question_id", "system", "a_system", "b_system", "gold"))
@@ -107,7 +102,7 @@ def read_items(study: Study, base: Path) -> list[Item]:
     if study.items.from_ == "benchmark":  # a benchmark need not have items of every form
         known |= dict.fromkeys(BENCHMARK_COLUMNS)
     for where, column in columns_named(study):
-        if not known.keys() & set(SIDES if column == "answers" and study.pairs else (_shown_as(column),)):
+        if not _has(known, study, column):
             raise UnknownName(
                 f"column in {where}",
                 column,
@@ -199,26 +194,21 @@ class _Reader:
         source = source_of(path)
         number = 0
         for number, example in enumerate(examples_of(source), 1):
-            columns = self._renamed(_of_example(example, name_of(source)))
-            if self._wanted(columns):
-                yield from self._checked(f"{path}:{number}", columns)
+            yield from self._of_record(f"{path}:{number}", _of_example(example, name_of(source)))
         if not number:
             raise UserError(f"{path} has no examples; give the --out folder of `longmark run`")
 
     def _of_pairs(self, runs: Sequence[Path]) -> Iterator[Item]:
         for pair in joined_all(runs, self.source.seed).pairs if runs else ():
-            columns = self._renamed(_of_example(pair, None))
-            if self._wanted(columns):
-                yield from self._checked(f"{' and '.join(map(str, runs))}: {pair.question_id}", columns)
+            yield from self._of_record(f"{' and '.join(map(str, runs))}: {pair.question_id}", _of_example(pair, None))
 
     def _of_benchmark(self, path: Path) -> Iterator[Item]:
         """Items that no audit dropped; of a cloze item the statement, so that nobody sees the proposed term."""
         for number, one in enumerate(items_of(path), 1):
-            columns = self._renamed(one.model_dump(mode="json", exclude_defaults=True))
-            if one.form == "cloze":
-                columns = {name: value for name, value in columns.items() if name not in ("question", "answer")}
-            if one.status != "dropped" and self._wanted(columns):
-                yield from self._checked(f"{path}:{number}", columns)
+            hidden = {"question", "answer"} if one.form == "cloze" else set()
+            if one.status != "dropped":
+                columns = one.model_dump(mode="json", exclude_defaults=True, exclude=hidden)
+                yield from self._of_record(f"{path}:{number}", columns)
 
     def _of_file(self, path: Path, kind: Kind) -> Iterator[Item]:
         records: Iterable[tuple[int, Any]]
@@ -241,6 +231,10 @@ class _Reader:
                 continue
             for item in self._checked(where, columns):
                 yield replace(item, kind=kind, gold=gold)
+
+    def _of_record(self, where: str, record: Mapping[str, Any]) -> Iterator[Item]:
+        if self._wanted(columns := self._renamed(record)):
+            yield from self._checked(where, columns)
 
     def _wanted(self, columns: Mapping[str, Any]) -> bool:
         return all(

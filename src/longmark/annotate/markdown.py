@@ -30,24 +30,8 @@ _MATH = re.compile(
 _NUMBER = re.compile(r"\d+[.)]\s*$")
 """An item of a list without a text: its number is shown."""
 _FENCES = (("$$", "$$"), ("\\[", "\\]"))
-_TAGS = {
-    "paragraph": "p",
-    "heading": "p",
-    "bullet_list": "ul",
-    "ordered_list": "ol",
-    "list_item": "li",
-    "blockquote": "blockquote",
-    "thead": "thead",
-    "tbody": "tbody",
-    "tr": "tr",
-    "th": "th",
-    "td": "td",
-    "table": "table",
-    "em": "em",
-    "strong": "strong",
-    "s": "s",
-    "link": "u",
-}
+_TAGS = {name: name for name in ("blockquote", "table", "thead", "tbody", "tr", "th", "td", "em", "strong", "s")}
+_TAGS |= {"paragraph": "p", "heading": "p", "bullet_list": "ul", "ordered_list": "ol", "list_item": "li", "link": "u"}
 _DIRECTED = frozenset(("p", "ul", "ol", "blockquote", "table", "td", "th"))
 
 

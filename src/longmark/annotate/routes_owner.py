@@ -56,15 +56,8 @@ async def progress(c: Context) -> web.Response:
     if site.progress is None or site.progress[0] != now:
         site.progress = (now, await _apart(c, current))
     found = site.progress[1]
-    screen = screens.Owner(
-        c.frame(),
-        figures=found.figures,
-        progress=found.progress,
-        agreement=found.agreement,
-        warnings=found.warnings,
-        exports=list(FILES.items()),
-    )
-    return c.page(screen)
+    files = list(FILES.items())
+    return c.page(screens.Owner(c.frame(), found.figures, found.progress, found.agreement, found.warnings, files))
 
 
 async def exported(c: Context) -> web.Response:
@@ -144,12 +137,8 @@ async def item(c: Context) -> web.Response:
     ]
     decided = None
     if decision is not None:
-        decided = screens.Labels(
-            name=f"{names[decision.person_id]} (decision)",
-            values=decision.values,
-            at=decision.decided_at,
-            state=decision.justification,
-        )
+        who, why = f"{names[decision.person_id]} (decision)", decision.justification
+        decided = screens.Labels(who, decision.values, decision.decided_at, state=why)
     hidden = "" if shown else "Labels are shown once all of them are given, or while the study is paused."
     return c.page(screens.ItemPage(c.frame(hidden or None), c.site.study, own, labels, decided))
 

@@ -54,18 +54,8 @@ def _next(c: Context) -> str:
     if found is None:
         return "/mine"
     if found.new:
-        new = Assignment(
-            item_id=found.item_id,
-            person_id=person,
-            swapped=found.swapped,
-            status="open",
-            reason=None,
-            given_at=utc_now(),
-            done_at=None,
-            position=found.position,
-            kind=found.kind,
-        )
-        site.store.assign(new)
+        where = found.position, found.kind
+        site.store.assign(Assignment(found.item_id, person, found.swapped, "open", None, utc_now(), None, *where))
         site.noted(found.item_id, person)
     return path_of(found.item_id)
 

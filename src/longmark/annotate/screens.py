@@ -6,11 +6,11 @@ Forms work without scripts. The four modules in static/ add spans, keys, autosav
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from importlib import resources
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import quote
 
 import orjson
@@ -19,6 +19,7 @@ from longmark.annotate import controls, markdown, words
 from longmark.annotate.controls import Form
 from longmark.annotate.items import Item
 from longmark.annotate.language import catalogue, keys, language_of, say, sayer, translated
+from longmark.annotate.store import Person, Role
 from longmark.annotate.study import Study
 from longmark.annotate.values import known_answers
 from longmark.report.page import asset, environment
@@ -28,22 +29,10 @@ if TYPE_CHECKING:
     from jinja2 import Environment
     from markupsafe import Markup
 
-Role = Literal["owner", "adjudicator", "annotator"]
 LinkState = Literal["none", "ready", "password", "wrong", "invalid", "limited"]
 _TYPES = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8"}
 _MODULES = ("save.js", "keys.js", "spans.js", "timer.js")
 _DECIDE, _READ = ("/owner/disagreements", "Disagreements"), ("/guidelines", "Guidelines")
-
-
-class SignedIn(Protocol):
-    """Who is signed in: a `store.Person`."""
-
-    @property
-    def id(self) -> str: ...
-    @property
-    def name(self) -> str: ...
-    @property
-    def role(self) -> Role: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +42,7 @@ class Frame:
     browser keeps what is not saved yet."""
 
     study_title: str
-    person: SignedIn | None = None
+    person: Person | None = None
     csrf: str = ""
     lang: str = ""
     paused: bool = False
@@ -293,20 +282,8 @@ class Problem:
     back: str = "/"
 
 
-Screen = (
-    Work
-    | Feedback
-    | SignIn
-    | Dashboard
-    | Guidelines
-    | Owner
-    | People
-    | Items
-    | ItemPage
-    | Disagreements
-    | Adjudicate
-    | Problem
-)
+_Owners = Owner | People | Items | ItemPage
+Screen = Work | Feedback | SignIn | Dashboard | Guidelines | _Owners | Disagreements | Adjudicate | Problem
 
 
 def render(screen: Screen) -> str:
@@ -323,20 +300,20 @@ def _scripts(language: str) -> str:
     return orjson.dumps({key: own for key, own in catalogue(language).items() if key in said}).decode()
 
 
-def _shown(study: Study) -> Callable[[str], Markup]:
-    """How a text of an item is set on the page."""
+def _read(study: Study, item: Item, swapped: bool) -> dict[str, Any]:
+    """What is read of an item, and how its texts are set on the page."""
     from markupsafe import Markup
 
     kind = markdown.rich if study.markup == "markdown" else markdown.plain
-    return lambda text: Markup(kind(text).html)
+    parts = controls.parts(study, item, swapped)
+    return {"parts": parts, "set": lambda text: Markup(kind(text).html), "marked": frozenset()}
 
 
 def _more(screen: Screen) -> dict[str, Any]:
     if isinstance(screen, Work | Adjudicate):
         study, item, swapped = screen.study, screen.item, screen.swapped
         more: dict[str, Any] = {
-            "parts": controls.parts(study, item, swapped),
-            "set": _shown(study),
+            **_read(study, item, swapped),
             "controls": controls.controls(study, item, screen.values, screen.errors, swapped),
             "scripts": _scripts(language_of(screen.frame.lang)),
             "guide": markdown.page(study.guidelines, 3) if study.guidelines.strip() else "",
@@ -355,28 +332,20 @@ def _more(screen: Screen) -> dict[str, Any]:
     if isinstance(screen, Feedback):
         study, item, gold, swapped = screen.study, screen.item, screen.item.gold or {}, screen.swapped
         sides = {one.name for one in study.asked if one.type == "compare"}
-        answers: list[dict[str, Any]] = [
+        answers = [
             {name: words.shown_side(str(value), swapped) if name in sides else value for name, value in its.items()}
             for its in ({name: screen.values.get(name) for name in gold}, gold)
         ]
         alone = [(name, replace(item, gold={name: answer})) for name, answer in gold.items()]
         return {
-            "parts": controls.parts(study, item, swapped),
-            "set": _shown(study),
-            "marked": frozenset(),
+            **_read(study, item, swapped),
             "compared": _compared(study, answers, swapped),
             "differing": {name for name, one in alone if known_answers(one, screen.values)[0] == 0},
         }
     if isinstance(screen, ItemPage):
         labels = [*screen.labels, *([screen.decision] if screen.decision else [])]
-        return {
-            "parts": controls.parts(screen.study, screen.item, False),
-            "set": _shown(screen.study),
-            "marked": frozenset(),
-            "compared": _compared(screen.study, [one.values for one in labels]),
-            "labels": labels,
-            "differing": frozenset(),
-        }
+        compared = _compared(screen.study, [one.values for one in labels])
+        return {**_read(screen.study, screen.item, False), "compared": compared, "labels": labels}
     return {}
 
 

@@ -250,18 +250,8 @@ def _refusal(route: Route, context: Context, refused: Refused) -> web.Response:
     study = context.site.study
     labels = {one.name: one.shown for one in study.asked}
     back = context.request.path if context.request.method == "POST" and route.path == "/work/{item}" else "/"
-    return context.page(
-        screens.Problem(
-            context.frame(),
-            refused.status,
-            refused.title,
-            refused.text,
-            refused.remedy,
-            kept=_kept(context.form, labels),
-            back=back,
-        ),
-        refused.status,
-    )
+    why, kept = (refused.status, refused.title, refused.text, refused.remedy), _kept(context.form, labels)
+    return context.page(screens.Problem(context.frame(), *why, kept=kept, back=back), refused.status)
 
 
 def _kept(form: Mapping[str, Sequence[str]], labels: Mapping[str, str]) -> list[tuple[str, str]]:

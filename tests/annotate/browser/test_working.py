@@ -184,7 +184,9 @@ def test_answers_are_side_by_side_and_sources_one_key_away(browser: Browser, tmp
         box = page.locator(".sources").bounding_box()
         assert box is not None
         assert box["width"] > 700
-        assert box["height"] < 300
+        assert box["height"] <= 240, "the answers keep 70 % of the height, whichever source is open"
+        tabs = [one.bounding_box() for one in page.locator(".sources summary").all()]
+        assert len({one and one["y"] for one in tabs}) == 1, "one row"
 
 
 def test_on_a_phone_one_tap_leads_to_the_open_field_and_one_back(browser: Browser, tmp_path: Path):
@@ -194,6 +196,10 @@ def test_on_a_phone_one_tap_leads_to_the_open_field_and_one_back(browser: Browse
           const { top, bottom } = document.querySelector(`[data-field='${name}']`).getBoundingClientRect();
           return top >= 0 && bottom < innerHeight - 110;
         }"""
+        (head, *tabs) = [one.bounding_box() for one in page.locator(".bar, .sources summary").all()]
+        assert head is not None
+        assert head["height"] < 90
+        assert all(one is not None and one["x"] + one["width"] <= 390 for one in tabs), "no tab is cut off"
         page.evaluate("scrollTo(0, 300)")
         for name in ("f.hazard", "f.location"):
             assert not page.evaluate(seen, name)
