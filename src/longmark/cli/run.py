@@ -36,6 +36,9 @@ if TYPE_CHECKING:
     from longmark.report.summary import Condition, Summary
 
 
+_SIGNATURES = 8  # printed below the table, at most; more are on the page of `longmark report`
+
+
 def add_to(verbs: Any) -> None:
     text = "Score examples: one row for each example and metric, in a resumable run folder."
     one = add_verb(verbs, "run", run, text)
@@ -204,14 +207,16 @@ def _print_summary(summary: Summary) -> None:
     """Prints the table; rich is imported only where it draws something."""
     from longmark.cli.terminal import is_terminal
     from longmark.report.summary import score_table
-    from longmark.report.tables import as_text, print_table
+    from longmark.report.tables import as_text, one_line, print_table
 
     if not is_terminal(sys.stdout):
         print(as_text(score_table(summary)), end="")
-        return
-    from rich.console import Console
+    else:
+        from rich.console import Console
 
-    print_table(score_table(summary), Console())
+        print_table(score_table(summary), Console())
+    if 0 < len(summary.signatures) <= _SIGNATURES:
+        print("", *(f"Signature: {one_line(line)}" for line in summary.signatures), sep="\n")
 
 
 def _unscored_metrics(result: RunResult, settings: Settings, names: list[str]) -> bool:

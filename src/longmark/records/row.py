@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, field, fields
 from functools import cache
 from typing import Annotated, Any, ClassVar
@@ -10,6 +11,7 @@ import orjson
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from longmark.records.files import parse_json
+from longmark.records.metric_name import escaped, written
 from longmark.records.values import found, in_one_line
 
 ABSENT = {
@@ -36,6 +38,9 @@ STATUSES = {
 # Beyond 2^53, SQLite and readers of JSON do not keep every whole number.
 Count = Annotated[int, Field(strict=True, ge=0, le=2**53)]
 Dollars = Annotated[float, Field(strict=True, ge=0, le=1e12)]
+
+JUDGING = ("scoring", "temperature", "samples", "reasons")
+"""How the judges of a judged score were asked, in the parameters of its signature."""
 
 _NO_OTHERS = ConfigDict(extra="forbid")
 
@@ -89,6 +94,24 @@ class Signature:
     seed: Annotated[int, Field(strict=True)] = 0
     configured: dict[str, dict[str, Any]] = field(default_factory=dict)
     settled: dict[str, list[str]] = field(default_factory=dict)
+
+    def line(self, metric: str) -> str:
+        """What a paper cites of a score: its name, how judges were asked, the models, a hash of the prompts and the
+        versions, as in `ccrs.question_relevance|scoring:text|temperature:0|seed:0|judge:m|prompts:1f2e3d4c|version:1`.
+        A model's endpoint is left out."""
+        said = {key: self.params[key] for key in JUDGING if "scoring" in self.params and key in self.params}
+        said |= {"seed": self.seed} if self.models else {}
+        said |= {role: "+".join(name.partition("@")[0] for name in names) for role, names in self.models.items()}
+        if unsent := sorted({word.removeprefix("no ") for words in self.settled.values() for word in words}):
+            said["unsent"] = "+".join(unsent)
+        for key, value in (("prompts", self.prompts), ("configured", self.configured)):
+            if value:
+                content = orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+                said[key] = hashlib.sha256(content).hexdigest()[:8]
+        said |= {"metric": self.params["version"]} if "version" in self.params else {}
+        said |= {"source": str(self.params["source"])[:8]} if "source" in self.params else {}
+        said |= {"version": self.version} if self.version else {}
+        return "|".join([metric, *(f"{key}:{escaped(written(value))}" for key, value in said.items())])
 
 
 @dataclass(frozen=True, slots=True)

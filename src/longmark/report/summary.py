@@ -60,13 +60,15 @@ class Cell:
 @dataclass(frozen=True, slots=True)
 class Summary:
     """All cells, metrics in the order of the runs' manifests, systems in order of appearance. cluster: the field that
-    the rows of a cluster share; notices: what the readers left out."""
+    the rows of a cluster share; notices: what the readers left out; signatures: a line for each way that each score was
+    made in (`Signature.line`), as far as the rows say."""
 
     cells: tuple[Cell, ...]
     facts: dict[str, MetricFacts]
     systems: tuple[str, ...]
     cluster: str = QUESTION
     notices: tuple[str, ...] = ()
+    signatures: tuple[str, ...] = ()
 
     @property
     def metrics(self) -> tuple[str, ...]:
@@ -145,7 +147,9 @@ def summary_of(index: Observations, manifests: Iterable[Manifest]) -> Summary:
                 of = (count[1.0] / max(scored, 1), count[0.0] / max(scored, 1), count[-1.0] / max(scored, 1))
                 cell = replace(cell, choices=of)
             cells.append(replace(cell, bounded=bounded.get(key)))
-    return Summary(tuple(cells), facts, tuple(systems), index.cluster, tuple(index.notices))
+    lines = (one.line(name) for name in names for one in index.signatures(name) if one.version)
+    signatures = tuple(dict.fromkeys(lines))
+    return Summary(tuple(cells), facts, tuple(systems), index.cluster, tuple(index.notices), signatures)
 
 
 def _counted(groups: Iterable[Sequence[float]], scores: BoundedScores) -> Iterator[Sequence[float]]:

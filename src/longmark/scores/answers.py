@@ -137,7 +137,7 @@ def _read(given: Source, notices: list[str]) -> _Source:
                 if example.answer is not None:
                     source.texts[example.id] = (len(example.answer.strip()), hash(example.answer))
         for metric in observations.metrics:
-            source.signatures[metric] = {_made_by(one) for one in observations.signatures(0, metric)}
+            source.signatures[metric] = {_made_by(one) for one in observations.signatures(metric, 0)}
             source.scores[metric], source.unscored[metric] = {}, {}
         for one in observations.select():
             source.add(one)

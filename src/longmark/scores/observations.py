@@ -288,9 +288,11 @@ class Observations:
         """The run of each system, by its place, and the system's own name."""
         return list(self._systems)
 
-    def signatures(self, run: int, metric: str) -> list[Signature]:
-        """The different signatures of a run's rows of a metric: one, unless the folder holds rows that are outdated."""
-        return list(self._signatures.get((run, metric), {}).values())
+    def signatures(self, metric: str, run: int | None = None) -> list[Signature]:
+        """The different signatures of the rows of a metric, of a run: one, unless the folder holds rows that are
+        outdated; of all runs where none is given."""
+        runs = range(len(self._runs)) if run is None else (run,)
+        return [one for number in runs for one in self._signatures.get((number, metric), {}).values()]
 
     def scores(self) -> Iterator[tuple[int, int, str, str, float | None]]:
         """(metric, system, question_id, cluster, score) of every row, by metric and system, in the order of the

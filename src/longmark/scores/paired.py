@@ -285,7 +285,7 @@ def _scores(index: Observations, manifests: tuple[Manifest, ...], by: str, judge
         facts=facts,
         by=by,
         manifests=manifests,
-        signatures={name: tuple(tuple(index.signatures(run, name)) for run in range(len(manifests))) for name in facts},
+        signatures={name: tuple(tuple(index.signatures(name, run)) for run in range(len(manifests))) for name in facts},
         repeated={key: count for key, column in columns.items() if (count := column.repeated())},
         missing=_missing_rows(index, manifests),
         notices=tuple(index.notices),
