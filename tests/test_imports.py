@@ -23,7 +23,7 @@ SOURCE = ROOT / "src" / "longmark"
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("longmark", "errors", "home", "progress", "concurrency"),
     ("records",),
-    ("domain", "workspace"),
+    ("domain", "judging", "workspace"),
     ("models",),  # protocols, backends, client
     ("prompts",),
     ("models.handles", "models.rerank_embedded"),  # the client with the prompts; a backend that asks by a prompt

@@ -16,6 +16,7 @@ import longmark
 from longmark import cli, judged
 from longmark.errors import RequestRefused, ServerFault, SettingsChanged, UserError
 from longmark.judge import Unreadable
+from longmark.judging import Judging
 from longmark.models.protocols import Capabilities, ChatReply, TokenLogprobs
 from longmark.records import Context, Example
 from longmark.testing import FakeChat, Scored, score_sync
@@ -30,7 +31,9 @@ PROMPTS = judged.score_prompts("test.grade", ("answer",), number="Grade it.", ye
 
 
 def scored(judge: Any, metric: str = QR, **options: Any) -> Scored:
-    return next(iter(score_sync(metric, EXAMPLE, judge=judge, **{"reasons": True, **options}).values()))
+    return next(
+        iter(score_sync(metric, EXAMPLE, judge=judge, judging=Judging(**{"reasons": True, **options})).values())
+    )
 
 
 def read(reply: Any) -> tuple[float, dict[str, Any]]:
@@ -170,15 +173,13 @@ def test_judges_at_endpoints_give_reasons_unless_told_otherwise(tmp_path: Path):
 
 def test_a_run_is_resumed_with_the_reasons_it_began_with(tmp_path: Path):
     judge = FakeChat(json.dumps(REPLY))
-    run(tmp_path / "old", FakeChat("70", name="fake"))  # its manifest does not name reasons
-    with pytest.raises(SettingsChanged) as changed:
+    run(tmp_path / "old", FakeChat("70", name="fake"))
+    with pytest.raises(SettingsChanged, match=f"--reasons: added: {QR}"):
         run(tmp_path / "old", judge, reasons=True)
-    assert f"reasons: was nothing, now {QR}\n" in str(changed.value)
-    assert "(add --no-reasons to resume it)" in str(changed.value)
     run(tmp_path / "new", judge, reasons=True)
-    with pytest.raises(SettingsChanged, match="add --reasons to resume it"):
+    with pytest.raises(SettingsChanged, match=f"--reasons: removed: {QR}"):
         run(tmp_path / "new", judge)
-    assert json.loads((tmp_path / "new" / "manifest.json").read_bytes())["fixed"]["reasons"] == [QR]
+    assert json.loads((tmp_path / "new" / "manifest.json").read_bytes())["fixed"]["judging"]["reasons"] == [QR]
 
 
 def test_reasons_of_metrics_that_ask_no_judge_are_refused(tmp_path: Path):
@@ -215,7 +216,7 @@ def test_each_criterion_of_a_rubric_has_its_own_reason(tmp_path: Path):
     judge = FakeChat(
         lambda request: json.dumps({**REPLY, "score": 4 if "long" in request.messages[-1].content else 50})
     )
-    scores = score_sync(str(tmp_path / "two.yaml"), EXAMPLE, judge=judge, reasons=True)
+    scores = score_sync(str(tmp_path / "two.yaml"), EXAMPLE, judge=judge, judging=Judging(reasons=True))
     assert [scores[f"two.{name}"].value for name in "ab"] == [4, 50]
     assert all(scores[f"two.{name}"].evidence["judges"][0]["reason"] == REPLY["reason"] for name in "ab")
     of_a = next(request.schema for request in judge.requests if "long" in request.messages[-1].content)

@@ -66,7 +66,7 @@ def test_settings_are_compared_as_they_are_stored(tmp_path: Path):
 def test_a_damaged_manifest_is_refused(tmp_path: Path, text: str):
     made(tmp_path / "f", {"k": 1})
     (tmp_path / "f" / FILE).write_text(text)
-    with pytest.raises(UserError, match=rf"{FILE} is damaged .*; name another --out"):
+    with pytest.raises(UserError, match=rf"{FILE} is damaged .*; repeat the command that made it with another --out"):
         made(tmp_path / "f", {"k": 1})
     assert (tmp_path / "f" / FILE).read_text() == text
 

@@ -156,17 +156,17 @@ async def judged_score(models: Models, prompts: ScorePrompts, inputs: Mapping[st
     NoScore and ModelError. If one of several judges gives no score, there is no score: the mean of the others would be
     another metric.
     """
-    by_text, reasons = models.scoring == "text", prompts.reasons if models.reasons else None
+    judging, by_text = models.judging, models.judging.by_text
+    reasons = prompts.reasons if judging.reasons else None
     if not by_text:
         prompt, reader = prompts.expected, prompts.token
     else:
         prompt, reader = (reasons, prompts.reasoned) if reasons else (prompts.text, prompts.number)
     scores: list[float] = []
     shown: list[dict[str, Any]] = []
-    first = models.seed * models.samples if models.temperature else 0  # another seed, other samples
-    for judge, k in ((judge, k) for judge in models.judges for k in range(models.samples)):
+    for judge, k in ((judge, k) for judge in models.judges for k in judging.numbers):
         try:
-            verdict = await ask(models, judge, prompt, inputs, reader, Sampling(models.temperature, first + k))
+            verdict = await ask(models, judge, prompt, inputs, reader, Sampling(judging.temperature, k))
         except NoScore as unscored:
             unscored.evidence = {"judges": [*shown, unscored.evidence]}
             raise
@@ -176,7 +176,7 @@ async def judged_score(models: Models, prompts: ScorePrompts, inputs: Mapping[st
         if reasons and not by_text:
             more = {**more, **await _reason(models, judge, (prompt, inputs), verdict.replies[-1])}
         scores.append(score)
-        sample = {"sample": first + k} if models.samples > 1 else {}
+        sample = {"sample": k} if judging.samples > 1 else {}
         shown.append({**verdict.evidence(), **more, **sample, "score": score})
     return Score(math.fsum(scores) / len(scores), {"judges": shown})
 

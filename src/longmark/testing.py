@@ -21,6 +21,7 @@ from longmark.domain import Domain, load
 from longmark.engine import pairs
 from longmark.engine.run import finish
 from longmark.errors import NoScore, UnknownName, UserError
+from longmark.judging import Judging
 from longmark.metric import Metric
 from longmark.models import ROLES
 from longmark.models.cache import CallCache
@@ -52,8 +53,8 @@ T = TypeVar("T")
 class Options(TypedDict, total=False):
     """The models by role, and the settings of the run that the metric sees. All are optional.
 
-    judge: one model or several, a fake or a name. scoring: `text` or `expected`. reasons: whether judges give reasons
-    (default: False). domain: None is the built-in one.
+    judge: one model or several, a fake or a name. judging: how it is asked (default: without reasons). domain: None is
+    the built-in one.
     cache: a file for the calls, kept afterwards; without it they are in a temporary file.
     """
 
@@ -63,9 +64,7 @@ class Options(TypedDict, total=False):
     reranker: Name
     lm: Name
     checker: Name
-    scoring: str
-    reasons: bool
-    seed: int
+    judging: Judging
     domain: Domain | None
     prompts: PromptBook
     cache: Path
@@ -153,10 +152,8 @@ async def open_models(**options: Unpack[Options]) -> AsyncIterator[Models]:
                 Client(cache),
                 UsageLog(),
                 options.get("prompts") or PromptBook(),
-                options.get("scoring", "text"),
-                options.get("seed", 0),
                 options.get("domain") or load(),
-                reasons=options.get("reasons", False),
+                options.get("judging", Judging()),
             )
         finally:
             given = [("judge", judge) for judge in judges] + list(others.items())

@@ -19,11 +19,10 @@ import orjson
 
 from longmark import __version__
 from longmark.errors import FolderInUse, SettingsChanged, UserError
-from longmark.records.files import read_object
+from longmark.records.files import REMAKE, read_object
 from longmark.records.write import write_object
 
 _LOCK = ".lock"
-_REMEDY = "name another --out, or delete the folder (the call cache keeps the replies)"
 # what groups settings in a manifest -> how one of them is shown; another setting is an option of its own name
 _GROUPS = {
     "params": "",
@@ -80,10 +79,10 @@ class Workspace:
         return {"longmark": __version__, "created": now(), "fixed": {}}
 
     def _read(self) -> dict[str, Any]:
-        manifest = read_object(self.file, _REMEDY)
+        manifest = read_object(self.file, REMAKE)
         for part, kind in self._parts.items():
             if not isinstance(manifest.get(part), kind):
-                raise UserError(f"{self.file} is damaged ({part} is missing or of another type); {_REMEDY}")
+                raise UserError(f"{self.file} is damaged ({part} is missing or of another type); {REMAKE}")
         return manifest
 
     def fix(self, settings: Mapping[str, Any], members: Mapping[str, Mapping[str, Any]] | None = None) -> None:

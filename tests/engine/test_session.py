@@ -24,6 +24,7 @@ from longmark.errors import (
     TooLong,
     UserError,
 )
+from longmark.judging import Judging
 from longmark.models.budget import Budget
 from longmark.models.cache import CallCache
 from longmark.models.fake import FakeChat
@@ -46,7 +47,8 @@ def records(n: int, **more: Any) -> list[dict[str, Any]]:
 
 def settings_of(judge: FakeChat | None, *names: str, **more: Any) -> Settings:
     selected = choose(names or (QR, "score.readability"))
-    made = Settings(selected, Backends(judges=(judge,) if judge else ()), PromptBook(), **more)
+    how = Judging(**{name: more.pop(name) for name in ("scoring", "seed") if name in more})
+    made = Settings(selected, Backends(judges=(judge,) if judge else ()), PromptBook(), judging=how, **more)
     check(made)
     return made
 

@@ -126,7 +126,7 @@ def test_what_is_no_bundle_is_refused(tmp_path: Path, content: bytes | None, cap
     assert "expected a run folder or a bundle" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("damage", [{"scoring": None}, {"models": {"judge": ["m"], "lm": []}}, {"params": 5}])
+@pytest.mark.parametrize("damage", [{"judging": None}, {"models": {"judge": ["m"], "lm": []}}, {"params": 5}])
 def test_a_damaged_manifest_is_named(run: Path, damage: dict[str, Any], capsys: pytest.CaptureFixture[str]):
     manifest = orjson.loads((run / "manifest.json").read_bytes())
     manifest["fixed"] = {name: value for name, value in (manifest["fixed"] | damage).items() if value is not None}
@@ -260,7 +260,7 @@ def test_no_model_that_a_manifest_names_is_loaded(
     ("fixed", "line"),
     [
         ({"configured": {"m": {"model": "m", "endpoint": "http://h/v1"}}}, "--configured: was {'m'"),
-        ({"seed": 5}, "rows of ccrs.question_relevance: --seed: was 0, now 5"),
+        ({"judging": {"seed": 5, "reasons": []}}, "rows of ccrs.question_relevance: --seed: was 0, now 5"),
         ({"prompts": {"system": "0" * 16}}, "--prompts system: was 0000"),
     ],
 )

@@ -12,6 +12,7 @@ import pytest
 import longmark
 from longmark import metrics
 from longmark.errors import BadInput, UnknownName, UserError
+from longmark.judging import Judging
 from longmark.metrics.page import listing
 from longmark.records import Example
 from longmark.testing import FakeChat, Scored, score_sync
@@ -101,7 +102,7 @@ examples: [{answer: Bread., score: 2, why: it names one thing}]
 def test_expected_scoring_reads_letters_for_labels_and_the_value_is_their_mean(tmp_path: Path):
     judge = FakeChat(logprobs={"A": math.log(0.5), " b": math.log(0.25), "x": math.log(0.25)})
     text = "name: own\nquestion: Is it?\nscale: {poor: 1, very good: 4}\n"
-    scores = scored(tmp_path, text, judge, scoring="expected")
+    scores = scored(tmp_path, text, judge, judging=Judging("expected"))
     assert "A for poor, B for very good." in judge.requests[0].messages[-1].content
     assert scores["own"].value == pytest.approx((0.5 * 1 + 0.25 * 4) / 0.75)  # over the letters that are offered
 

@@ -68,8 +68,7 @@ def manifest(system: str = "first", **more: Any) -> dict[str, Any]:
             "params": {CORRECTNESS: {"weight": 0.7}},
             "models": {"judge": ["embedded:judge"]},
             "prompts": {RELEVANCE: "sha256:" + "5f" * 32, CORRECTNESS: "sha256:" + "a1" * 32},
-            "seed": 0,
-            "scoring": "text",
+            "judging": {"scoring": "text", "seed": 0},
         },
         "metrics": METRICS,
         "environment": {

@@ -167,7 +167,7 @@ def test_a_large_run_shows_the_lowest_and_a_seeded_sample_and_says_so(tmp_path):
     assert ids >= set(range(40, 50)), "the ten lowest"
     assert "This page holds 20 of 50 answers: the 10 worst and a random 10 of the others (seed 0)." in first.text
     assert "45 of 50 scored" in first.text, "the table counts every answer"
-    (run / "manifest.json").write_bytes(json.dumps({**manifest(), "fixed": {"seed": 1}}).encode())
+    (run / "manifest.json").write_bytes(json.dumps({**manifest(), "fixed": {"judging": {"seed": 1}}}).encode())
     other = page(tmp_path, run, most=20, lowest=10)
     assert {int(line["id"]) for line in json.loads(other.scripts["data"])["examples"]} != ids
 

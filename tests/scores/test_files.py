@@ -107,7 +107,7 @@ def test_every_command_gives_the_same_remedy_for_a_damaged_manifest(capsys: pyte
     for words in (*verbs("run"), score):
         assert main(words) == 2
         remedies.add(capsys.readouterr().err.partition("; ")[2])
-    assert remedies == {"repeat its `longmark run` command with another --out (the call cache still has the replies)\n"}
+    assert remedies == {"repeat the command that made it with another --out (the call cache still has the replies)\n"}
 
 
 def test_the_examples_of_a_run(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from tests.validator.made import PLANTED, item, labels, of_items
 
 from longmark.analysis.metaeval.binary import auc
 from longmark.errors import UserError
+from longmark.judging import Judging
 from longmark.models.handles import Models
 from longmark.prompts import PromptBook
 from longmark.records.benchmark import Item
@@ -34,7 +35,7 @@ LABELS = [random.Random(n).random() < 0.7 for n in range(90)]
 
 def trained(some: Labels, plan: train.Plan = PLAN, judge: FakeChat | None = None) -> train.Trained:
     async def step(models: Models) -> train.Trained:
-        return await train.train(some, [], replace(models, scoring="expected"), plan)
+        return await train.train(some, [], replace(models, judging=Judging("expected")), plan)
 
     return call(step, embedder=FakeEmbedder(), judge=judge or ())
 

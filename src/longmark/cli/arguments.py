@@ -165,6 +165,17 @@ def tell_own_words(conditions: Sequence[Any], names: Iterable[str]) -> None:
             )
 
 
+def add_judging(one: Any) -> None:
+    """The options of `longmark.judging`."""
+    add(one, "--scoring", "text|expected", "how a judge's score is read (default: text)", default="text")
+    text = "judges give a reason before the score (default: yes for text scoring, if every judge is at an endpoint)"
+    add(one, "--reasons", "", text, action=argparse.BooleanOptionalAction, default=None)
+    text = "temperature of the calls that give a judge's score; sampled if above 0 (default: 0)"
+    add(one, "--temperature", "T", text, default=0.0)
+    add(one, "--samples", "N", "a score is the mean of N replies of each judge (default: 1)", default=1)
+    add(one, "--seed", "N", "seed of all sampling (default: 0)", type=int, default=0)
+
+
 def add_prompts(one: Any) -> None:
     """Options on the prompts and the domain of a verb."""
     add(one, "--prompts", "DIR", "a folder with ID.txt files that replace prompts")

@@ -18,6 +18,7 @@ from longmark.cli.arguments import (
     add_cluster,
     add_gate,
     add_input,
+    add_judging,
     add_prompts,
     add_verb,
     model_names,
@@ -69,12 +70,7 @@ def add_scoring(one: argparse.ArgumentParser) -> None:
     add(model, "--checker", "MODEL", text)
     fixed = one.add_argument_group("fixed for a run folder", "a resumed run must use the same values")
     add(fixed, "--as-published", "", "metrics with the parameters of their papers, where a name gives no others")
-    add(fixed, "--scoring", "text|expected", "how a judge's score is read (default: text)", default="text")
-    text = "judges give a reason before the score (default: yes for text scoring, if every judge is at an endpoint)"
-    add(fixed, "--reasons", "", text, action=argparse.BooleanOptionalAction, default=None)
-    text = "temperature of the calls that give a judge's score; sampled if above 0 (default: 0)"
-    add(fixed, "--temperature", "T", text, default=0.0)
-    add(fixed, "--samples", "N", "a score is the mean of N replies of each judge (default: 1)", default=1)
+    add_judging(fixed)
     text = "on pairs, decimals of bounded scores, scaled to [0, 1]; raw: scores are not rounded (default: 2)"
     add(fixed, "--pair-decimals", "N|raw", text, default="2")
     add(
@@ -85,7 +81,6 @@ def add_scoring(one: argparse.ArgumentParser) -> None:
         default=0.0,
     )
     add_prompts(fixed)
-    add(fixed, "--seed", "N", "seed of all sampling (default: 0)", type=int, default=0)
 
 
 def run(arguments: argparse.Namespace) -> int:

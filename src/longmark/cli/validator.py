@@ -94,6 +94,7 @@ def _add_judging(one: argparse.ArgumentParser) -> None:
 def train(arguments: argparse.Namespace) -> int:
     from longmark.datasets.benchmark import items_of
     from longmark.errors import library
+    from longmark.judging import Judging
     from longmark.models.registry import ModelNames
     from longmark.records.write import write_object
     from longmark.validator import evaluate, folder
@@ -111,8 +112,8 @@ def train(arguments: argparse.Namespace) -> int:
     for form, why in trainable(labels, plan)[1].items():
         print(f"{form}: no model: {why}. Label more items", file=sys.stderr)
     names = ModelNames([arguments.judge] if arguments.judge else [], embedder=arguments.embedder)
-    with open_models(arguments, names) as (models, _registry):
-        models = replace(models, scoring=arguments.scoring)
+    with open_models(arguments, names) as (opened, _registry):
+        models = replace(opened, judging=Judging(arguments.scoring))
         found = finish_with(models, lambda: trained_on(labels, benchmark, models, plan))
         if arguments.hosted:
             for path, lines in write_hosted(sides(labels, plan), arguments.hosted, models.prompts, plan.seed).items():
@@ -204,6 +205,7 @@ def _given(arguments: argparse.Namespace) -> tuple[Validator, list[Item], Labels
 
 
 def apply(arguments: argparse.Namespace) -> int:
+    from longmark.judging import Judging
     from longmark.validator import use
 
     validator, items, labels, names = _given(arguments)
@@ -211,7 +213,7 @@ def apply(arguments: argparse.Namespace) -> int:
     chosen = [item for item in items if use.open_to(item)]
     names = replace(names, judges=[arguments.judge] if arguments.judge else [])
     with open_models(arguments, names) as (opened, _registry):
-        models = replace(opened, scoring=arguments.scoring)
+        models = replace(opened, judging=Judging(arguments.scoring))
 
         async def work() -> list[Item]:
             if arguments.judge:

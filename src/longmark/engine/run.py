@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from longmark.engine.session import RunResult, execute
-from longmark.engine.settings import RunOptions, Settings, check, choose, every_prompt, with_reasons
+from longmark.engine.settings import RunOptions, Settings, check, choose, every_prompt
 from longmark.home import home
+from longmark.judging import Judging
 from longmark.metric import Metric
 from longmark.models.cache import CallCache
 from longmark.models.handles import DEFAULT_DOMAIN
@@ -81,12 +82,8 @@ def make_settings(names: Sequence[str | Metric], registry: Registry, options: Ru
         selected,
         backends,
         book,
-        options.scoring,
-        options.seed,
         domain or DEFAULT_DOMAIN,
-        options.temperature,
-        options.samples,
-        with_reasons(selected, options, backends),
+        Judging.of(options),
         options.comparison,
     )
     check(settings)

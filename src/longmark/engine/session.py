@@ -174,7 +174,7 @@ async def _settle(workers: WorkerPool, manifest: dict[str, Any], settings: Setti
         before[name] = words
         if words:
             what = " and ".join(words).removeprefix("no ")
-            how = "its samples use" if settings.samples > 1 else "using"
+            how = "its samples use" if settings.judging.samples > 1 else "using"
             options.tell(f"{name} does not accept a {what}; {how} the model's default.")
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from longmark import metrics
 from longmark.engine.pairs import Comparison
 from longmark.errors import UnknownName, UserError
+from longmark.judging import Judging
 from longmark.metric import Metric
 from longmark.metrics import Selected
 from longmark.models.budget import Budget
@@ -22,7 +23,6 @@ from longmark.records import ABSENT, STATUSES
 if TYPE_CHECKING:
     from longmark.domain import Domain
 
-SCORINGS = ("text", "expected")
 RETRIED = frozenset({"model_error", "over_budget", "metric_error"})  # unscored rows that a resumed run computes again
 CONCURRENCY = 16  # calls at once to one model, where the user does not say
 
@@ -76,16 +76,13 @@ class Options:
 
 
 @dataclass(frozen=True)
-class RunOptions(ModelNames, Options):
+class RunOptions(ModelNames, Judging, Options):
     """Options of a run, by the names of `longmark run`. Models (judges, generator, embedder, reranker, lm, checker) are
     names or backends. UserError for a value of the wrong kind.
 
     Fixed for the run's folder:
       as_published     parameters that a metric's name does not give have the values of its paper
-      scoring          how a judge's score is read: `text` or `expected`
-      reasons          whether judges give reasons for their scores; None: with `text`, if every judge is at an endpoint
-      seed             of everything that samples
-      temperature, samples   of a judge's score, and how many replies of each judge it is the mean of
+      scoring, temperature, samples, reasons, seed   how judges are asked: see `longmark.judging`
       prompts          a folder with ID.txt files that replace prompts
       pair_decimals, tie_band   how a metric of one answer chooses between the two of a pair (`engine.pairs`): decimals
                        of bounded scores, None or `raw`: as they are; a difference of no more than the band is a tie
@@ -99,11 +96,6 @@ class RunOptions(ModelNames, Options):
     """
 
     as_published: bool = False
-    scoring: str = "text"
-    reasons: bool | None = None
-    seed: int = 0
-    temperature: float = 0.0
-    samples: int = 1
     prompts: str | Path | None = None
     domain: str | Path | None = None
     pair_decimals: int | str | None = 2
@@ -132,27 +124,16 @@ class RunOptions(ModelNames, Options):
     def __post_init__(self) -> None:
         if self.timeout is not None and not (isinstance(self.timeout, int | float) and self.timeout > 0):
             raise UserError(f"timeout: expected a number of seconds above 0, found {self.timeout!r}")
-        if isinstance(self.seed, bool) or not isinstance(self.seed, int):
-            raise UserError(f"seed: expected a whole number, found {self.seed!r}")
-        if isinstance(self.temperature, bool) or not 0 <= self.temperature <= 2:
-            raise UserError(f"temperature: expected a number from 0 to 2, found {self.temperature!r}")
-        if not isinstance(self.samples, int) or not 1 <= self.samples <= 1_000:
-            raise UserError(f"samples: expected a whole number from 1 to 1,000, found {self.samples!r}")
-        if self.samples > 1 and not self.temperature:
-            raise UserError("--samples: at temperature 0 a judge gives the same reply again; add --temperature 0.7")
         if self.pair_decimals not in (None, "raw", *range(13)) or isinstance(self.pair_decimals, bool):
             raise UserError(
                 f"--pair-decimals: expected a whole number from 0 to 12, or raw, found {self.pair_decimals!r}"
             )
         if not isinstance(self.tie_band, int | float) or not 0 <= self.tie_band < float("inf"):
             raise UserError(f"--tie-band: expected a number from 0, found {self.tie_band!r}")
-        if self.reasons not in (True, False, None):
-            raise UserError(f"reasons: expected True, False or None, found {self.reasons!r}")
-        if self.temperature and self.scoring == "expected":
-            raise UserError("--temperature is for --scoring text: probabilities are read, not sampled")
         object.__setattr__(self, "budget", Budget(self.max_calls, self.max_tokens, self.max_usd))
         object.__setattr__(self, "mapping", self.mapping or {})
-        super().__post_init__()
+        Judging.__post_init__(self)
+        Options.__post_init__(self)
 
     @property
     def comparison(self) -> Comparison:
@@ -163,24 +144,23 @@ class RunOptions(ModelNames, Options):
 @dataclass(frozen=True)
 class Settings:
     """What is fixed for a run's folder. selected: the metrics with their parameters; backends: the models; prompts: the
-    book; domain: what the questions are about; temperature, samples: of a judge's score; reasons: the metrics whose
-    judges give reasons for their scores; comparison: of the scores of a pair's answers."""
+    book; domain: what the questions are about; judging: how judges are asked; comparison: of the scores of a pair's
+    answers."""
 
     selected: Sequence[Selected]
     backends: Backends
     prompts: PromptBook = field(default_factory=PromptBook)
-    scoring: str = "text"
-    seed: int = 0
     domain: Domain = field(default_factory=lambda: DEFAULT_DOMAIN)
-    temperature: float = 0.0
-    samples: int = 1
-    reasons: frozenset[str] = frozenset()
+    judging: Judging = field(default_factory=Judging)
     comparison: Comparison = field(default_factory=Comparison)
 
-    @property
-    def sampling(self) -> dict[str, Any]:
-        """The temperature and the number of samples, where a judge's replies are sampled."""
-        return {"temperature": self.temperature, "samples": self.samples} if self.temperature else {}
+    def judging_of(self, chosen: Selected) -> Judging:
+        """How a metric's judges are asked: with reasons as the run says, else as a rubric says, else with `text`
+        scoring if every judge is at an endpoint; without where the metric cannot have them."""
+        judges, judging = self.backends.judges, self.judging
+        usual = judging.by_text and bool(judges) and all(hasattr(judge, "endpoint") for judge in judges)
+        wanted = next((said for said in (judging.reasons, chosen.metric.reasons) if said is not None), usual)
+        return replace(judging, reasons=wanted and _gives_reasons(chosen))
 
     @property
     def reads_domain(self) -> bool:
@@ -200,11 +180,8 @@ class Settings:
             "models": self.models_used(),
             **({"configured": said} if (said := self.backends.configured(self.models_used())) else {}),
             "prompts": self.prompts.hashes(p for c in self.selected for p in self.prompts_of(c)),
-            "seed": self.seed,
-            "scoring": self.scoring,
+            "judging": {**dataclasses.asdict(self.judging), "reasons": self.reasons},
             "domain": f"{self.domain.name} {self.domain.hash}" if self.reads_domain else None,
-            **self.sampling,
-            **({"reasons": sorted(self.reasons)} if self.reasons else {}),
             **({"pair": dataclasses.asdict(self.comparison)} if self.comparison != Comparison() else {}),
         }
 
@@ -221,25 +198,19 @@ class Settings:
 
     def prompts_of(self, chosen: Selected) -> list[Prompt]:
         """The prompts a metric uses in this run: of a judged score, those of this scoring, with or without reasons."""
-        reasons = chosen.name in self.reasons
-        uses = {"expected", "reason" if reasons else ""} if self.scoring == "expected" else {_of_text(reasons)}
+        judging = self.judging_of(chosen)
+        uses = {"reasons" if judging.reasons else "text"} if judging.by_text else {"expected"}
+        uses |= {"reason"} if judging.reasons and not judging.by_text else set()
         return [prompt for prompt in chosen.metric.prompts if not prompt.use or prompt.use in uses]
 
+    @property
+    def reasons(self) -> list[str]:
+        """The metrics whose judges give reasons for their scores."""
+        return sorted(chosen.name for chosen in self.selected if self.judging_of(chosen).reasons)
 
-def _of_text(reasons: bool) -> str:
-    return "reasons" if reasons else "text"
 
-
-def with_reasons(selected: Sequence[Selected], options: RunOptions, backends: Backends) -> frozenset[str]:
-    """The metrics whose judges give reasons: as the option says, else as a rubric says, else with `text` scoring if
-    every judge is at an endpoint. UserError where reasons are wanted and no metric can have them."""
-    able = [c for c in selected if any(prompt.use == "reason" for prompt in c.metric.prompts)]
-    if options.reasons and not able:
-        raise UserError("--reasons: no selected metric is a judge's score; longmark metrics NAME lists its prompts")
-    judges = backends.judges
-    usual = options.scoring == "text" and bool(judges) and all(hasattr(judge, "endpoint") for judge in judges)
-    wanted = {c.name: next((w for w in (options.reasons, c.metric.reasons) if w is not None), usual) for c in able}
-    return frozenset(name for name, want in wanted.items() if want)
+def _gives_reasons(chosen: Selected) -> bool:
+    return any(prompt.use == "reason" for prompt in chosen.metric.prompts)
 
 
 def choose(
@@ -279,10 +250,10 @@ def every_prompt(selected: Sequence[Selected] = ()) -> list[Prompt]:
 
 
 def check(settings: Settings) -> None:
-    """UserError naming every role without a model, or for what a metric's parameters need (their `ready`). UnknownName
-    for a scoring that does not exist."""
-    if settings.scoring not in SCORINGS:
-        raise UnknownName("scoring", settings.scoring, SCORINGS, f"It is one of {', '.join(SCORINGS)}.")
+    """UserError naming every role without a model, or for what a metric's parameters need (their `ready`), or where
+    reasons are wanted and no metric can have them."""
+    if settings.judging.reasons and not any(map(_gives_reasons, settings.selected)):
+        raise UserError("--reasons: no selected metric is a judge's score; longmark metrics NAME lists its prompts")
     _check_prompts(settings)
     for chosen in settings.selected:
         getattr(chosen.params, "ready", lambda: None)()
@@ -308,7 +279,7 @@ def _check_prompts(settings: Settings) -> None:
         f"--prompts replaces {prompt.id}, but with reasons the judge is asked by {prompt.id}.reasons: add "
         f"{prompt.id}.reasons.txt (ours: longmark prompts {prompt.id}.reasons), or --no-reasons"
         for chosen in settings.selected
-        if chosen.name in settings.reasons and settings.scoring == "text"
+        if settings.judging_of(chosen).reasons and settings.judging.by_text
         for prompt in chosen.metric.prompts
         if prompt.use == "text" and prompt.id in replaced and f"{prompt.id}.reasons" not in replaced
     ]
@@ -319,7 +290,7 @@ def _check_prompts(settings: Settings) -> None:
 def unsupported(settings: Settings, chosen: Selected) -> str | None:
     """Why a metric's calls cannot be made with these models, or None. An example that needs no call (an empty answer)
     is scored all the same."""
-    if settings.scoring == "expected" and chosen.metric.judged:
+    if not settings.judging.by_text and chosen.metric.judged:
         unable = [judge.name for judge in settings.backends.judges if judge.capabilities.logprobs == 0]
         if unable:
             return f"{', '.join(unable)} cannot give log-probabilities, which {chosen.name} reads here."

@@ -29,6 +29,7 @@ from longmark.engine.pairs import Comparison
 from longmark.engine.settings import RETRIED, Settings, choose, every_prompt
 from longmark.engine.worker import Task, WorkerPool
 from longmark.errors import UserError
+from longmark.judging import Judging
 from longmark.metric import Metric
 from longmark.metrics import Selected
 from longmark.metrics._parameters import not_default
@@ -103,8 +104,8 @@ async def verify(run: Path, cache: CallCache, given: Given | None = None) -> Ver
         rows.setdefault(row.example_id, {})[row.metric] = row
     if not rows:
         raise UserError(f"{run / 'rows.jsonl'} has no rows, so there is nothing to verify; resume the run")
-    if settings.scoring == "expected":  # the reasons came after the scores, which need none of their replies
-        settings = replace(settings, reasons=frozenset())
+    if not settings.judging.by_text:  # the reasons came after the scores, which need none of their replies
+        settings = replace(settings, judging=replace(settings.judging, reasons=False))
     client = Client(cache, dry=True)
     workers = WorkerPool(_NoFolder(), settings, client, system=str(manifest.get("system")))  # type: ignore[arg-type]
     try:
@@ -215,12 +216,10 @@ def _settings(manifest: dict[str, Any], cache: CallCache, run: Path, given: Give
         called = {role for chosen in selected for role in chosen.metric.models}
         config = of_manifest(fixed.get("configured"))
         backends = Registry(cache, config=config, sends=False).backends(names, called)
-        scoring, seed = fixed["scoring"], fixed["seed"]
-        sampling = {name: fixed[name] for name in ("temperature", "samples") if name in fixed}
-        reasons = frozenset(fixed.get("reasons", ()))
+        reasons, judging = fixed["judging"]["reasons"], Judging.of({**fixed["judging"], "reasons": None})
+        selected = [replace(c, metric=replace(c.metric, reasons=c.name in reasons)) for c in selected]
         by = Comparison(**fixed.get("pair", {}))
-        settings = Settings(selected, backends, book, scoring, seed, domain, **sampling, reasons=reasons)
-        return replace(settings, comparison=by), gone
+        return Settings(selected, backends, book, domain, judging, by), gone
     except (LookupError, TypeError, AttributeError, ValueError) as error:
         raise UserError(f"{run / 'manifest.json'} cannot be read ({type(error).__name__}: {error})") from None
 

@@ -17,7 +17,6 @@ from longmark.engine import pairs
 from longmark.engine.folder import RunFolder
 from longmark.engine.settings import RETRIED, Settings
 from longmark.errors import LongmarkError, NoScore, UserError
-from longmark.judge import TEMPERATURE
 from longmark.metric import Score
 from longmark.metrics import Selected
 from longmark.models.client import Client, UsageLog
@@ -202,12 +201,8 @@ class WorkerPool:
             self._client,
             usage_log,
             settings.prompts,
-            settings.scoring,
-            settings.seed,
             settings.domain,
-            settings.temperature,
-            settings.samples,
-            chosen.name in settings.reasons,
+            settings.judging_of(chosen),
         )
         try:
             results = await pairs.score(chosen, example, models, task.wanted, settings.comparison)
@@ -258,15 +253,16 @@ class WorkerPool:
         settings, chosen = self._settings, task.chosen
         params = settings.params_of(chosen) | pairs.params_of(chosen, task.example, settings.comparison)
         if chosen.metric.judged:
-            params["scoring"] = settings.scoring
-            params |= {"temperature": TEMPERATURE} | settings.sampling
-            params |= {"reasons": True} if chosen.name in settings.reasons else {}
+            judging = settings.judging_of(chosen)
+            params |= {"scoring": judging.scoring, "temperature": judging.temperature}
+            params |= {"samples": judging.samples} if judging.temperature else {}
+            params |= {"reasons": True} if judging.reasons else {}
         return Signature(
             version=__version__,
             params=params,
             models={r: names for r, names in settings.backends.names().items() if r in chosen.metric.models},
             prompts=settings.prompts.hashes(settings.prompts_of(chosen)),
-            seed=settings.seed,
+            seed=settings.judging.seed,
             settled={
                 model.name: model.settled
                 for model in settings.backends.having(chosen.metric.models)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from longmark.errors import NoScore
+from longmark.judging import Judging
 from longmark.models import ROLES
 from longmark.models.client import Client, UsageLog
 from longmark.models.protocols import (
@@ -99,21 +100,15 @@ class ChatHandle:
 class Models:
     """The models of a run as one metric sees them. Every role that the metric declares has a model.
 
-    scoring: how a judge's score is read, `text` or `expected`; seed: of the run, for whatever a metric samples; domain:
-    what the questions are about; temperature, samples: of a judge's score, and how many replies it is the mean of;
-    reasons: whether judges give reasons for their scores.
+    domain: what the questions are about; judging: how judges are asked for scores.
     """
 
     backends: Backends
     client: Client
     usage_log: UsageLog
     prompts: PromptBook
-    scoring: str = "text"
-    seed: int = 0
     domain: Domain = field(default_factory=lambda: DEFAULT_DOMAIN)
-    temperature: float = 0.0
-    samples: int = 1
-    reasons: bool = False
+    judging: Judging = field(default_factory=Judging)
 
     @property
     def judges(self) -> tuple[ChatHandle, ...]:

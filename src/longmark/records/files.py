@@ -29,7 +29,7 @@ LONGEST_LINE = 1 << 26  # bytes of a record of a JSON Lines file
 BAD_SHOWN = 50
 """How many bad records are named; the rest is counted."""
 
-NEW_RUN = "repeat its `longmark run` command with another --out (the call cache still has the replies)"
+REMAKE = "repeat the command that made it with another --out (the call cache still has the replies)"
 """What to do about a run folder with a damaged manifest."""
 
 # Control characters, line separators, overrides of direction and lone surrogates.

@@ -90,8 +90,9 @@ def notices(manifests: Sequence[Manifest], answers: int = 0, cut: int = 0, read:
         skipped = examples.get("skipped") if isinstance(examples, dict) else 0
         if skipped:
             found.append(f"The run {name} skipped {upright(str(skipped))} bad records of its file (--skip-bad).")
-    keys = {key for manifest in manifests for key in manifest.fixed}
-    differing = [key for key in sorted(keys) if any(m.fixed.get(key) != manifests[0].fixed.get(key) for m in manifests)]
+    settings = [{**manifest.fixed, "judging": None, **manifest.judging} for manifest in manifests]
+    keys = {key for one in settings for key in one}
+    differing = [key for key in sorted(keys) if any(one.get(key) != settings[0].get(key) for one in settings)]
     if differing:
         found.append(
             f"The runs were made with different settings ({listed(differing, 99)}). A difference between their scores "

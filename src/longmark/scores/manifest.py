@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from longmark.errors import UserError
-from longmark.records.files import NEW_RUN, read_object
+from longmark.records.files import REMAKE, read_object
 from longmark.scores.files import source_of
 
 _FARTHEST = 1e100  # of a bound from 0
@@ -63,13 +63,18 @@ class Manifest:
         return _object(_object(self.fixed.get("params")).get(metric))
 
     @property
+    def judging(self) -> dict[str, Any]:
+        """How the judges were asked (`longmark.judging`)."""
+        return _object(self.fixed.get("judging"))
+
+    @property
     def of_pairs(self) -> bool:
         """The run's examples are pairs of answers."""
         return self.data.get("kind") == "pairs"
 
     @property
     def seed(self) -> int:
-        seed = self.fixed.get("seed")
+        seed = self.judging.get("seed")
         return seed if isinstance(seed, int) else 0
 
     @property
@@ -91,7 +96,7 @@ def read_manifest(run: Path) -> Manifest:
     path = run / "manifest.json"
     if not run.is_dir() or not path.exists():
         return Manifest(run, {})
-    return Manifest(run, read_object(path, NEW_RUN))
+    return Manifest(run, read_object(path, REMAKE))
 
 
 def refuse_pairs(manifests: Iterable[Manifest]) -> None:

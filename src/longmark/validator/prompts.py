@@ -74,7 +74,7 @@ async def zero_shot(items: Sequence[Item], models: Models, at_once: int) -> tupl
 
     async def one(item: Item) -> float | None:
         try:
-            if models.scoring == "expected":
+            if not models.judging.by_text:
                 return (await ask(models, judge, VERDICT, texts(item), first_token(VALID, INVALID))).value[0]
             return float((await ask(models, judge, VERDICT, texts(item), choice(WORDS))).value == VALID)
         except (NoScore, ModelError) as error:

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from longmark import metrics
+from longmark.judging import Judging
 from longmark.metrics.ccrs.answer_correctness import Params, answer_correctness
 from longmark.records import Context, Example
 from longmark.testing import FakeChat, Scored, score_sync
@@ -30,7 +31,7 @@ SHOWN = {
 
 
 def scored(name: str, example: Example, judge: FakeChat, scoring: str = "text", **params: Any) -> Scored:
-    return score_sync(name, example, params, judge=judge, scoring=scoring)[name]
+    return score_sync(name, example, params, judge=judge, judging=Judging(scoring))[name]
 
 
 @pytest.mark.parametrize("name", SHOWN)

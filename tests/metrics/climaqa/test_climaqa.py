@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from longmark.judging import Judging
 from longmark.metrics.climaqa.factual_accuracy import smoothed
 from longmark.metrics.climaqa.mcq import option_named, options_of
 from longmark.metrics.climaqa.phrase_similarity import filled, phrase
@@ -140,7 +141,7 @@ def test_factual_accuracy_is_the_smoothed_share_of_supports():
     example = Example(question="q", answer="It rains.", references=("It rains often.",))
 
     def of(judge, example=example, scoring="expected", **params):
-        found = score_sync("climaqa.factual_accuracy", example, params, judge=judge, scoring=scoring)
+        found = score_sync("climaqa.factual_accuracy", example, params, judge=judge, judging=Judging(scoring))
         return found["climaqa.factual_accuracy"]
 
     judge = _replying(SUPP=math.log(0.8), REF=math.log(0.2), The=-9.0)

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from longmark.errors import UserError
+from longmark.judging import Judging
 from longmark.metrics.pairs._verdicts import by_odds, plurality, shown_first
 from longmark.models.protocols import ChatReply, ChatRequest, TokenLogprobs
 from longmark.records.pair import Choice, Pair
@@ -134,7 +135,7 @@ def test_log_odds_of_both_orders_cancel_a_preference_for_a_place() -> None:
 
     chat = FakeChat(judge, logprobs={"A": 0.0})
     for name in ("pairs.direct", "pairs.geval"):
-        found = scored(name, PAIR, chat, scoring="expected")
+        found = scored(name, PAIR, chat, judging=Judging("expected"))
         assert found.evidence["log_odds"] == pytest.approx(math.log(2))
         assert (found.value, found.evidence["flipped"], choices(found)) == (1, True, ["a", "b"])
 

@@ -12,6 +12,7 @@ import pytest
 
 from longmark import metrics
 from longmark.domain import BUILT_IN, Domain, load
+from longmark.judging import Judging
 from longmark.metrics.score.specificity import Params
 from longmark.models import catalogue
 from longmark.models.protocols import ChatReply, ChatRequest
@@ -57,7 +58,7 @@ def judge(
 def scored(
     *judges: FakeChat | str, example: Example = EXAMPLE, domain: Domain | None = None, seed: int = 0, **params: Any
 ) -> dict[str, Scored]:
-    found = score_sync(NAME, example, params, judge=judges, seed=seed, domain=domain)
+    found = score_sync(NAME, example, params, judge=judges, judging=Judging(seed=seed), domain=domain)
     return {name.removeprefix(NAME).removeprefix("."): one for name, one in found.items()}
 
 

@@ -17,12 +17,13 @@ import hashlib
 import math
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Literal
 
 from longmark.concurrency import concurrently
 from longmark.judge import Reader, Sampling, ask, choice, expected, numbered
+from longmark.judging import Judging
 from longmark.metric import Metric, Score, paper
 from longmark.models.handles import ChatHandle, Models
 from longmark.prompts import Prompt
@@ -105,7 +106,7 @@ async def decide(pair: Pair, models: Models, params: Params, judges: Mapping[str
     """The verdict of judges, each asked in every order, as a score with all choices as evidence. judges: by name."""
     if params.equal == "tie" and (tie := equal(pair)):
         return tie
-    firsts = shown_first(pair.id, params.orders, models.seed)
+    firsts = shown_first(pair.id, params.orders, models.judging.seed)
     jobs = [(name, first) for name in judges for first in firsts]
     opinions = await concurrently(lambda job: judges[job[0]](texts_of(pair, job[1])), jobs)
     shown, verdicts, flipped, odds = [], {}, False, []
@@ -178,21 +179,13 @@ class Question:
         return (self.text, self.expected) if self.expected else (self.text,)
 
 
-@dataclass(frozen=True, slots=True)
-class Samples:
-    """How often each judge is asked, and at which temperature."""
-
-    number: int
-    temperature: float
-
-
 async def opinion(
-    models: Models, judge: ChatHandle, question: Question, samples: Samples, texts: Mapping[str, str]
+    models: Models, judge: ChatHandle, question: Question, judging: Judging, texts: Mapping[str, str]
 ) -> Opinion:
     """A judge's opinion: by probabilities with `--scoring expected`, if the question can be asked so, else by votes."""
     texts = {**texts, **question.fields}
-    if not question.expected or models.scoring == "text":
-        return await _votes(models, judge, question, samples, texts)
+    if not question.expected or models.judging.by_text:
+        return await _votes(models, judge, question, judging, texts)
     verdict = await ask(models, judge, question.expected, texts, _LETTER)
     shares: dict[str, float] = verdict.value[1]["distribution"]
     best = max(("tie", "a", "b"), key=shares.__getitem__)  # of equal shares the tie
@@ -200,13 +193,11 @@ async def opinion(
 
 
 async def _votes(
-    models: Models, judge: ChatHandle, question: Question, samples: Samples, texts: Mapping[str, str]
+    models: Models, judge: ChatHandle, question: Question, judging: Judging, texts: Mapping[str, str]
 ) -> Opinion:
     reader: Reader[str] = choice(LETTERS, question.max_tokens)
-    first = models.seed * samples.number if samples.temperature else 0  # another seed, other samples
-    numbers = range(first, first + samples.number)
     verdicts = await concurrently(
-        lambda n: ask(models, judge, question.text, texts, reader, Sampling(samples.temperature, n)), numbers
+        lambda n: ask(models, judge, question.text, texts, reader, Sampling(judging.temperature, n)), judging.numbers
     )
     votes = tuple(verdict.value.lower() for verdict in verdicts)
     replies = [verdict.said for verdict in verdicts]
@@ -219,16 +210,17 @@ def judged_pairs(
     question: Callable[[Pair, Any, int], Question],
     prompts: tuple[Prompt, ...],
     params: type[Params],
-    samples: Callable[[Any, Models], Samples] = lambda _params, models: Samples(models.samples, models.temperature),
+    votes: Callable[[Any], Mapping[str, Any]] = lambda _params: {},
     replies: Callable[[Any], int] = lambda _params: 1,
 ) -> Metric:
     """The declaration of a metric whose judges each see both answers. question: of a pair, with the run's seed;
-    samples: of one order; replies: calls of one judge for one order."""
+    votes: samples and temperature of one order, where they are the metric's own; replies: calls of one judge for one
+    order."""
 
     async def score(pair: Example, models: Models, given: Any) -> Score:
         assert isinstance(pair, Pair)
-        asked = question(pair, given, models.seed)
-        often = samples(given, models)
+        asked = question(pair, given, models.judging.seed)
+        often = replace(models.judging, **votes(given)) if models.judging.by_text else models.judging
         judges = {judge.name: partial(opinion, models, judge, asked, often) for judge in models.judges}
         return await decide(pair, models, given, judges)
 

@@ -29,7 +29,6 @@ from longmark.metrics.pairs._verdicts import (
     LAST_LINE,
     Params,
     Question,
-    Samples,
     check_reply,
     judged_pairs,
 )
@@ -78,6 +77,6 @@ METRIC = judged_pairs(
     question,
     (TEXT, EXPECTED),
     GEvalParams,
-    lambda params, _models: Samples(params.votes, params.votes_temperature),
+    lambda params: {"samples": params.votes, "temperature": params.votes_temperature},
     lambda params: params.votes,
 )

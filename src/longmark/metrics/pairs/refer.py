@@ -96,7 +96,7 @@ async def rate(models: Models, params: Any, texts: dict[str, str]) -> dict[str, 
     async def one(place: int) -> dict[str, Any]:
         who = people[place] if place < len(people) else chair
         judge = played_by(who, place, models.judges)
-        sample = models.seed * (len(people) + 1) + place if params.temperature else 0
+        sample = models.judging.seed * (len(people) + 1) + place if params.temperature else 0
         prompt = REVIEW if place < len(people) else CHAIR
         filled = {**texts, "role": who.name, "description": who.text}
         verdict = await ask(models, judge, prompt, filled, reader, Sampling(params.temperature, sample))

@@ -43,6 +43,7 @@ from longmark.concurrency import concurrently
 from longmark.domain import Domain
 from longmark.errors import NoScore
 from longmark.judge import ONCE, TEMPERATURE, Sampling, ask, numbered
+from longmark.judging import Judging
 from longmark.metric import Metric, Score, ScoreSpec, Silence, paper
 from longmark.metrics.score._labels import (
     EXPLAINED,
@@ -263,8 +264,8 @@ def _jury(models: Models, params: Params) -> list[Juror]:
     if len(models.judges) > 1:
         return [Juror(judge) for judge in models.judges]
     temperature = params.temperature if params.samples > 1 else TEMPERATURE
-    first = models.seed * params.samples  # another seed asks for other samples
-    return [Juror(models.judges[0], Sampling(temperature, first + k)) for k in range(params.samples)]
+    votes = Judging(temperature=temperature, samples=params.samples, seed=models.judging.seed)
+    return [Juror(models.judges[0], Sampling(temperature, k)) for k in votes.numbers]
 
 
 # Scores and evidence -----------------------------------------------------------------------------------------------

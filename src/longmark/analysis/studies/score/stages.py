@@ -271,9 +271,7 @@ class _Stages:
 
     def _models(self, given: ModelNames, client: Client | None = None) -> Models:
         backends = self._registry.backends(given, ("generator", "embedder"))
-        return Models(
-            backends, client or self._client(), UsageLog(), self.book, seed=self._plan.seed, domain=self.domain
-        )
+        return Models(backends, client or self._client(), UsageLog(), self.book, self.domain)
 
 
 def _written_by(evaluator: str, variant: Example) -> Example:
