@@ -183,7 +183,7 @@ def _differences(scores: AnswerScores, metric: str, pairs: Sequence[Item]) -> Fl
 def _groups(
     sample: ChoiceSample, pairs: Sequence[Item], by: Sequence[str], chosen: Mapping[str, Made]
 ) -> Iterator[GroupResult]:
-    for column, group, rows in groups_of(pairs, by):
+    for column, group, rows in groups_of([pair.groups for pair in pairs], by):
         its = sample.of(rows)
         for name, choices in chosen.items():
             right = its.right([choices[row] for row in rows])

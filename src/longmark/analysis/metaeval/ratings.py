@@ -204,7 +204,7 @@ class _Sample:
         return auc_difference(self.oriented[first], self.oriented[second], self.yes, self.options.level, self.clusters)
 
     def groups(self, by: Sequence[str]) -> Iterator[GroupResult]:
-        for column, group, rows in groups_of(self.items, by):
+        for column, group, rows in groups_of([item.groups for item in self.items], by):
             here = np.isin(np.arange(len(self.items)), rows)
             for name in self.scores.metrics:
                 clusters = subset(self.clusters, here)

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from longmark.analysis.metaeval.labels import Item
 from longmark.errors import UserError
 from longmark.scores.answers import AnswerScores
 from longmark.scores.labels import MOST_GROUPS
@@ -116,9 +115,10 @@ class GroupResult:
     without_ties: Estimate | None = None
 
 
-def groups_of(items: Sequence[Item], by: Sequence[str]) -> Iterator[tuple[str, str, list[int]]]:
-    """(column, group, rows of its items); an empty cell is the group `(empty)`. UserError for too many groups."""
-    columns = [[item.groups[place] or "(empty)" for item in items] for place in range(len(by))]
+def groups_of(groups: Sequence[Sequence[str | None]], by: Sequence[str]) -> Iterator[tuple[str, str, list[int]]]:
+    """(column, group, rows of its items). groups: the values of each item; an empty one is the group `(empty)`.
+    UserError for too many groups."""
+    columns = [[its[place] or "(empty)" for its in groups] for place in range(len(by))]
     for column, cells in zip(by, columns, strict=True):
         if (count := len(set(cells))) > MOST_GROUPS:
             raise UserError(
