@@ -4,9 +4,13 @@ The odds that one system is chosen over another are the ratio of their strengths
 39); a tie is half a choice for each. Strengths are natural logarithms with mean 0 over the systems: the difference of
 two is the logarithm of the odds. evalica finds the maximum likelihood (Newman 2023, JMLR 24).
 
-Intervals are percentiles of the strengths in resampled clusters (choices on one question belong together), expanded for
-few of them: the tails are those of the normal distribution beyond sqrt(G / (G - 1)) t, t the quantile of Student's t
-with G - 1 degrees of freedom (Hesterberg 2015, "What teachers should know about the bootstrap", Am. Statistician 69).
+Intervals are θ ± t se: se is the jackknife's, which leaves out a cluster c at a time (choices on one question belong
+together) by one step of Newton's method from all of them,
+
+    θ(-c) = θ - (H - H_c)⁻¹ g_c        se² = (G - 1) / G Σ (θ(-c) - their mean)²
+
+with c's gradient g_c of the log-likelihood and its share H_c of the information H. It is CR3 of `stats.clusters`, whose
+degrees of freedom t has, over the clusters in which the system was compared. docs/statistics.md has the coverage.
 
 Where no maximum exists there is no strength but a reason: systems that were never compared with the others, directly or
 through a third, or that won (or lost) every comparison with the others, so that their strength has no limit (Ford
@@ -15,23 +19,22 @@ through a third, or that won (or lost) every comparison with the others, so that
 
 from __future__ import annotations
 
-import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.sparse.csgraph import connected_components
-from scipy.special import ndtr
 
 from longmark.errors import UserError
+from longmark.stats.clusters import effective
+from longmark.stats.means import few_clusters
 from longmark.stats.results import Estimate, check_level
-from longmark.stats.samples import Floats, check_count, cluster_numbers
+from longmark.stats.samples import Floats, cluster_numbers
 from longmark.stats.student import t_quantile
 
 FIRST, SECOND, TIE = "a", "b", "tie"
-RESAMPLES = 500
+_SHARES = {FIRST: 1.0, TIE: 0.5, SECOND: 0.0}
 _FEWEST = 10  # clusters that an interval needs
-_UNDEFINED = 0.01  # share of resamples without strengths, up to which there is an interval
 _TOLERANCE, _ITERATIONS = 1e-8, 100_000
 
 
@@ -52,8 +55,6 @@ def bradley_terry(
     *,
     clusters: Sequence[Hashable] | None = None,
     level: float = 0.95,
-    resamples: int = RESAMPLES,
-    seed: int = 0,
 ) -> tuple[Strength, ...]:
     """The strengths of the systems, the strongest first; without strengths by the share won.
 
@@ -61,9 +62,8 @@ def bradley_terry(
     belongs to. UserError for a system compared with itself, or for another choice.
     """
     check_level(level)
-    check_count(resamples, "resamples")
     for first, second, choice in comparisons:
-        if first == second or choice not in (FIRST, SECOND, TIE):
+        if first == second or choice not in _SHARES:
             raise UserError(f"expected two systems and a, b or tie; found {first}, {second} and {choice}")
     systems = sorted({name for one in comparisons for name in one[:2]})
     n = len(comparisons)
@@ -73,13 +73,8 @@ def bradley_terry(
     table = np.zeros((count, len(cells)))
     np.add.at(table, (groups, np.array([place[one] for one in comparisons], dtype=np.int64)), 1.0)
     wins = _wins(systems, cells, table.sum(axis=0))
-    over = "comparisons" if clusters is None else "questions"
-    empty = Estimate(
-        *(None, None, None, n, level, f"percentile bootstrap over {over}"),
-        clusters=None if clusters is None else count,
-        resamples=resamples,
-        seed=seed,
-    )
+    what = "comparisons" if clusters is None else "questions"
+    empty = Estimate(None, None, None, n, level, f"jackknife over {what}", clusters=None if clusters is None else count)
     estimates = [replace(empty, reason=reason) for reason in _reasons(systems, wins)]
     if systems and estimates[0].reason is None:
         estimates = _estimates(systems, cells, table, empty)
@@ -106,7 +101,7 @@ def _wins(systems: Sequence[str], cells: Sequence[tuple[str, str, str]], weights
     place = {name: i for i, name in enumerate(systems)}
     wins = np.zeros((len(systems), len(systems)))
     for (first, second, choice), weight in zip(cells, weights, strict=True):
-        share = {FIRST: 1.0, TIE: 0.5, SECOND: 0.0}[choice]
+        share = _SHARES[choice]
         wins[place[first], place[second]] += share * weight
         wins[place[second], place[first]] += (1 - share) * weight
     return wins
@@ -133,25 +128,27 @@ def _estimates(
     values = _fit(systems, cells, table.sum(axis=0))
     if values is None:
         return [replace(empty, reason="the strengths do not converge")] * len(systems)
-    count = len(table)
+    count, what = len(table), "comparison" if empty.clusters is None else "question"
+    made = [replace(empty, value=float(value)) for value in values]
     if count < _FEWEST:
-        what = "comparisons" if empty.clusters is None else "questions"
-        reason = f"an interval needs at least {_FEWEST} {what}; found {count}"
-        return [replace(empty, value=float(value), reason=reason) for value in values]
-    random = np.random.default_rng(empty.seed)
-    drawn = random.multinomial(count, np.full(count, 1 / count), empty.resamples) @ table
-    defined = [weights for weights in drawn if _reasons(systems, _wins(systems, cells, weights))[0] is None]
-    made = [fit for weights in defined if (fit := _fit(systems, cells, weights)) is not None]
-    empty = replace(empty, undefined=empty.resamples - len(made))
-    if empty.undefined > _UNDEFINED * empty.resamples:
-        reason = f"in {empty.undefined:,} of {empty.resamples:,} resamples a system won or lost every comparison"
-        return [replace(empty, value=float(value), reason=reason) for value in values]
-    tail = float(ndtr(-math.sqrt(count / (count - 1)) * t_quantile(empty.level, count - 1)))
-    low, high = np.quantile(np.array(made), [tail, 1 - tail], axis=0)
-    return [
-        replace(empty, value=float(value), low=float(lo), high=float(hi))
-        for value, lo, hi in zip(values, low, high, strict=True)
-    ]
+        return [replace(one, reason=f"an interval needs at least {_FEWEST} {what}s; found {count}") for one in made]
+    total = table.sum(axis=0)
+    kinds, times = np.unique(table, axis=0, return_counts=True)
+    if any(_reasons(systems, _wins(systems, cells, total - kind))[0] for kind in kinds):
+        return [replace(one, reason=f"without one {what} a system won or lost every comparison") for one in made]
+    apart = np.array([[(name == cell[0]) - float(name == cell[1]) for name in systems] for cell in cells])
+    expected = 1 / (1 + np.exp(-apart @ values))
+    gradients = (kinds * ([_SHARES[cell[2]] for cell in cells] - expected)) @ apart
+    weights = expected * (1 - expected)
+    within = np.stack([(apart.T * (weights * (total - kind))) @ apart for kind in kinds])
+    steps = np.linalg.solve(within + 1 / len(systems), gradients[..., None])[..., 0]
+    errors = np.sqrt((count - 1) / count * (times @ (steps - times @ steps / count) ** 2))
+    for i, (one, error) in enumerate(zip(made, errors.tolist(), strict=True)):
+        sizes = (table @ (apart[:, i] != 0))[:, None]
+        size = effective(sizes[sizes > 0].tolist())
+        half = t_quantile(empty.level, size - 1) * error
+        made[i] = replace(one, low=values[i] - half, high=values[i] + half, effective=size, remark=few_clusters(size))
+    return made
 
 
 def _fit(systems: Sequence[str], cells: Sequence[tuple[str, str, str]], weights: Floats) -> Floats | None:

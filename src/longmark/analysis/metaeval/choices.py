@@ -16,7 +16,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 
@@ -169,8 +168,8 @@ def _strengths(
             for choice in its
             if a != b
         ]
-        how: dict[str, Any] = {"level": options.level, "seed": options.seed}
-        yield name, bradley_terry([one for one, _ in found], clusters=[question for _, question in found], **how)
+        questions = [question for _, question in found]
+        yield name, bradley_terry([one for one, _ in found], clusters=questions, level=options.level)
 
 
 def _differences(scores: AnswerScores, metric: str, pairs: Sequence[Item]) -> Floats:

@@ -387,7 +387,7 @@ def _strengths(part: ChoiceLabel) -> Section:
         *("strengths", title, (Column("chosen by", kind="metric"), Column("system")), list(every)),
         *([Column("log strength", places=3)], lambda row, _column: every[row].log_strength),
         "Bradley-Terry model. The difference of two log strengths is the logarithm of the odds that the first is "
-        "chosen; their mean is 0. won: a tie is half a win for each. Intervals are over questions.",
+        "chosen; their mean is 0. won: a tie is half a win for each. Intervals: jackknife over questions.",
         unit="",
         beside=(
             *(Column("rank", lambda row: every[row].rank), Column("won", lambda row: every[row].won)),
