@@ -38,7 +38,7 @@ def add_to(verbs: Any) -> None:
     )
     add(one, "--max-unscored", "SHARE", more, type=share, default=0.0)
     add(one, "--require-decision", "", "with --fail-if-worse and --margin: exit code 3 for undecided, too")
-    draws = "permutations per test and resamples per interval (default: 10,000; fewer for huge tables)"
+    draws = "permutations per test (default: 10,000; fewer for huge tables)"
     add(how, "--draws", "N", draws)
 
     text = "Report properties of metrics: bounds, ties, distributions, correlations, discriminative power, cost."

@@ -1,5 +1,7 @@
 """The intervals of few values, of equal ones, and of shares."""
 
+import math
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -11,11 +13,9 @@ from longmark.analysis.compare import compare
 from longmark.analysis.compare.effects import of_d_z, of_mean, of_share
 from longmark.records import Example
 from longmark.report.summary import summarise
-from longmark.stats.results import Estimate
-
-
-def drawn(estimate, n, level=0.95):
-    return Estimate(estimate, None, None, n, level, "BCa", "the rows are alike", resamples=100, seed=0)
+from longmark.stats.clusters import effective
+from longmark.stats.means import mean_estimate
+from longmark.stats.student import t_quantile
 
 
 @pytest.mark.parametrize("n", [2, 3, 8, 14, 40])
@@ -69,29 +69,53 @@ def test_values_equal_but_for_rounding_are_equal():
 
 @pytest.mark.parametrize(("d", "n"), [(0.0, 3), (1.3, 4), (-0.4, 10), (3.0, 14)])
 def test_d_z_of_few_is_from_the_noncentral_t(d, n):
-    found = of_d_z(drawn(d, n))
+    sample = np.random.default_rng(n).normal(size=n)
+    sample = d + (sample - sample.mean()) / sample.std(ddof=1)
+    found = of_d_z(sample, None, 5.0, 0.95)
+    assert found.value == pytest.approx(d)
+    assert found.method == "noncentral t"
     # at the lower end the observed t is the upper 2.5 % point, at the upper end the lower one
     for end, share in ((found.low, 0.975), (found.high, 0.025)):
         assert stats.nct.cdf(d * n**0.5, n - 1, there(end) * n**0.5) == pytest.approx(share, abs=1e-5)
 
 
-def test_d_z_of_few_holds_the_truth_as_often_as_it_says():
-    random = np.random.default_rng(3)
-    held = 0
-    for _ in range(1000):
-        sample = random.normal(0.8, 1, 6)
-        found = of_d_z(drawn(float(sample.mean() / sample.std(ddof=1)), 6))
-        held += there(found.low) <= 0.8 <= there(found.high)
-    assert 0.925 <= held / 1000 <= 0.97  # .95 and 3.6 standard errors below, 2.9 above
+@pytest.mark.parametrize("sizes", [[1] * 20, [2] * 15, [1, 2, 3] * 5])
+def test_d_z_is_by_the_jackknife_over_clusters(sizes):
+    apart = np.random.default_rng(1).normal(0.4, 1, sum(sizes))
+    clusters = np.repeat(np.arange(len(sizes)), sizes)
+    found = of_d_z(apart + 1e6 - 1e6, None if sizes[0] == sizes[-1] == 1 else clusters, 5.0, 0.9)
+    without = np.array([(d := apart[clusters != c]).mean() / d.std(ddof=1) for c in range(len(sizes))])
+    error = math.sqrt((len(sizes) - 1) / len(sizes) * ((without - without.mean()) ** 2).sum())
+    half = t_quantile(0.9, effective(sizes) - 1) * error
+    value = apart.mean() / apart.std(ddof=1)
+    assert (found.value, found.low, found.high) == pytest.approx((value, value - half, value + half))
 
 
-def test_a_share_of_one_has_an_interval(tmp_path):
+@pytest.mark.parametrize(
+    ("apart", "clusters", "reason"),
+    [
+        ([0.25] * 9, None, "all differences are equal"),
+        ([0.5], None, "d_z needs two questions"),
+        ([0.5, 0.25], None, "an interval needs at least 3 questions; found 2"),
+        ([0, 0, 1, 1], [0, 0, 1, 1], "an interval needs at least 3 clusters; found 2"),
+        ([0] * 30 + [0.1, 0.2, -0.3], None, "only 3 of 33 questions differ from the rest"),
+        ([0] * 7 + [1, -1, 1], None, "only 3 of 10 questions differ from the rest"),
+        ([0] * 30 + [0.1, 0.2, 0.3], [*range(15)] * 2 + [0, 0, 1], "only 2 of 15 clusters differ from the rest"),
+    ],
+)
+def test_d_z_without_an_interval_has_a_reason(apart, clusters, reason):
+    found = of_d_z(np.array(apart, dtype=float), None if clusters is None else np.array(clusters), 1.0, 0.95)
+    assert found.low is None
+    assert reason in there(found.reason)
+
+
+def test_a_share_won_is_a_mean_of_points(tmp_path):
     values = {"x": {RELEVANCE: [0.5 + i / 200 for i in range(60)]}, "y": {RELEVANCE: [i / 300 for i in range(60)]}}
     (pair,) = compare([run_of(tmp_path / "run", values)], draws=200).metrics[0].pairs
-    # 60 of 60: lower end n / (n + z^2) = 60 / 63.841459
-    assert (pair.won, pair.share.value, pair.share.method) == (60, 1.0, "Wilson")
-    assert pair.share.low == pytest.approx(0.939828, abs=1e-6)
-    assert pair.share.high == 1.0
-    ties = of_share(drawn(0.5, 60))
-    # all ties, as 30 of 60: .5 -+ z / (2 sqrt(60 + z^2)) = 1.959964 / 15.980169 = .122650
-    assert (ties.low, ties.high) == pytest.approx((0.377350, 0.622650), abs=1e-6)
+    assert (pair.won, pair.share.value, pair.share.method) == (60, 1.0, "all equal")
+    assert pair.share.ends == pytest.approx((0.025 ** (1 / 60), 1.0))  # Clopper and Pearson's bound for 60 of 60
+    ahead = np.array([0.1] * 12 + [0.0] * 5 + [-0.2] * 8)
+    found = of_share(ahead, None, 0.95, 3)
+    expected = mean_estimate([1.0] * 12 + [0.5] * 5 + [0.0] * 8, bounds=(0, 1))
+    assert (found.value, found.ends, found.missing) == (14.5 / 25, expected.ends, 3)
+    assert of_share(ahead[ahead != 0], None, 0.95).method == "Wilson"

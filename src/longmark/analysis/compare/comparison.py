@@ -33,12 +33,11 @@ from longmark.report.format import counted, listed
 from longmark.scores.clusters import QUESTION
 from longmark.scores.files import names_given, paths_given
 from longmark.scores.paired import BY_RUN, BY_SYSTEM, TOO_LARGE, Scores, huge, read_scores
-from longmark.stats.bootstrap import FEWEST_BCA
 from longmark.stats.hypotheses import Hypothesis, decide
 from longmark.stats.results import HypothesisResult
 
 DRAWS = 10_000
-_FEWEST_RESAMPLES, _FEWEST_TABLES = 1_000, 2_000
+_FEWEST_TABLES, _FEW = 2_000, 15
 _MULTIPLICATIONS = 2e11  # of all bootstraps together, about half a minute on two cores
 _SHUFFLED = 4e9  # scores of all tables of Tukey tests with eight systems or more, about as long
 _LISTED = 7  # systems up to which a table is drawn from lists, and fast
@@ -51,7 +50,7 @@ class Comparison:
     by             what a system is: `run` or `system`; cluster: the field that the questions of a cluster share
     alpha, level   of the tests (adjusted for `comparisons`), and of each interval by itself
     complete       only the questions with a score of every system are compared; else each pair on its own questions
-    permutations   sign patterns, or tables, drawn for a test; resamples: for an interval
+    permutations   sign patterns, or tables, drawn for a test
     differing      differences in how the scores were made, a line each; empty unless that was allowed
     notices        what a reader must know first
     against_first  only the pairs with the first system were compared
@@ -68,7 +67,6 @@ class Comparison:
     complete: bool
     seed: int
     permutations: int
-    resamples: int
     comparisons: int
     differing: tuple[str, ...]
     notices: tuple[str, ...]
@@ -101,7 +99,7 @@ class CompareOptions:
     alpha, level   of the tests over all comparisons, and of each interval
     complete       compare only the questions with a score of every system; else each pair on its own questions
     margin         a difference that does not matter, in units of the score: a number, or by metric (see `margin`)
-    draws          patterns of a test and resamples of an interval; None: 10,000, fewer for huge tables
+    draws          patterns of a test; None: 10,000, fewer for huge tables
     judges         the runs score the same systems by different judges: compare the systems by the mean over judges
     allow_different_judges   compare scores that were made in different ways
     against_first  compare only the pairs with the first system: fewer comparisons, more power
@@ -186,7 +184,6 @@ def compare(
         complete=how.complete,
         seed=how.seed,
         permutations=how.permutations,
-        resamples=how.resamples,
         comparisons=tests.comparisons,
         differing=differing,
         notices=(
@@ -262,15 +259,14 @@ def _comparable(
 
 def _how(questions: int, metrics: int, systems: int, chosen: CompareOptions) -> Settings:
     """As many draws as asked for; else 10,000, or as many as a huge table leaves time for."""
-    permutations = resamples = chosen.draws or DRAWS
+    permutations = chosen.draws or DRAWS
     if chosen.draws is None:
         size = questions * metrics
         operations = _MULTIPLICATIONS / (size * systems**2)
-        resamples = int(min(DRAWS, max(_FEWEST_RESAMPLES, operations)))
         permutations = int(min(DRAWS, max(_FEWEST_TABLES, operations)))
         if systems > _LISTED:
             permutations = int(min(permutations, max(_FEWEST_TABLES, _SHUFFLED / (size * systems))))
-    return Settings(chosen.level, chosen.alpha, permutations, resamples, chosen.seed, chosen.complete)
+    return Settings(chosen.level, chosen.alpha, permutations, chosen.seed, chosen.complete)
 
 
 def _notices(scores: Scores, found: Sequence[MetricComparison], places: Sequence[int], how: Settings) -> list[str]:
@@ -278,7 +274,7 @@ def _notices(scores: Scores, found: Sequence[MetricComparison], places: Sequence
     notices = [notice for one in found for notice in _silent(one, how.alpha)]
     notices += by_reason((one.metric, one.undetectable) for one in found)
     notices += by_reason((one.metric, None if any(pair.test.p for pair in one.pairs) else one.reason) for one in found)
-    few = [one for one in found if FEWEST_TESTED <= one.n < FEWEST_BCA and any(p.test.detectable for p in one.pairs)]
+    few = [one for one in found if FEWEST_TESTED <= one.n < _FEW and any(p.test.detectable for p in one.pairs)]
     if few:
         fewest = min(few, key=lambda one: one.n)
         more = f" (and few on {counted(len(few) - 1, 'more metric')})" if len(few) > 1 else ""

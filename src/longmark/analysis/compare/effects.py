@@ -1,90 +1,38 @@
-"""Means, differences and effect sizes of every pair of systems, with intervals over questions.
+"""Means, effect sizes and their intervals for every pair of systems.
 
-                        15 questions or more    fewer, or if BCa is undefined
-    mean                Hall's t, clipped to the bounds (`stats.means`)
-    difference          the interval that inverts the deciding test, clipped to the bounds; `all equal` for equal ones;
-                        Hall's t, extended to hold 0, if no difference could be significant
-    d_z                 BCa                     noncentral t, exact for normal differences (fewer than 15 only)
-    share won           BCa                     Wilson's, on the points 1, 1/2 and 0; also if all points are equal
+    mean         Hall's t, clipped to the bounds (`stats.means`)
+    difference   the interval that inverts the deciding test (`stats.max_t.inverted`)
+    d_z          mean of d / standard deviation of d (divisor n - 1), d: the differences of a pair. Interval: Student's
+                 t with the delete-one jackknife's standard error, over clusters if there are any (d.f. of
+                 `stats.clusters`); below 15 questions noncentral t, exact for normal differences
+    share won    (won + ties / 2) / n, the mean of points 1, 1/2 and 0, with the interval of a mean between 0 and 1
 
-All pairs share the resamples of the questions. Where questions belong to clusters, these are drawn as a whole, and the
-intervals for few questions, which know no clusters, are not used.
+d_z has no interval if too few differences are unlike the rest: fewer than 8, and than half of them. The spread is then
+that of a handful, which no interval covers (docs/statistics.md).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from statistics import NormalDist
+from dataclasses import replace
 
 import numpy as np
-from scipy.sparse import csr_array
 from scipy.special import nctdtrinc
 
-from longmark.stats.bootstrap import FEWEST_BCA, interval, resampled_sums
-from longmark.stats.means import WILSON, Bounds, mean_estimate, wilson
+from longmark.stats.clusters import degrees_of_freedom
+from longmark.stats.correlation import JACKKNIFE
+from longmark.stats.means import Bounds, few_clusters, mean_estimate
 from longmark.stats.permutation import rounding
 from longmark.stats.results import Estimate
 from longmark.stats.samples import Floats, Ints
+from longmark.stats.student import t_quantile
 
 TIE = 1e-9
 NONCENTRAL = "noncentral t"
+FEWEST_JACKKNIFE = 15
+"""Questions from which the interval of d_z is the jackknife's."""
 
-
-@dataclass(frozen=True, slots=True)
-class Effects:
-    """BCa estimates of each pair."""
-
-    d_z: tuple[Estimate, ...]
-    share: tuple[Estimate, ...]
-
-
-def resampled(
-    table: Floats,
-    pairs: Sequence[tuple[int, int]],
-    sign: int,
-    empty: Estimate,
-    seed: int,
-    clusters: Ints | None = None,
-) -> Effects:
-    """table: questions x systems, NaN where a score is missing; pairs: places of two systems; sign: 1 if the higher
-    score wins a question, -1 if the lower one does; empty: an estimate without numbers, for its settings. A pair counts
-    the questions with a score of both. clusters: of the questions, which are drawn together."""
-    raw = table[:, [a for a, _ in pairs]] - table[:, [b for _, b in pairs]]
-    there = ~np.isnan(raw)
-    n = there.sum(axis=0)
-    differences = np.where(there, raw, 0.0)
-    ahead = sign * differences
-    points = ((ahead > TIE) + 0.5 * (np.abs(ahead) <= TIE)) * there
-    centre = differences.sum(axis=0) / np.where(n > 0, n, np.nan)
-    centred = np.where(there, differences - centre, 0.0)
-    squares = centred**2
-    # variances up to this size are rounding: of the squares, or of the scores themselves
-    largest = float(np.nanmax(np.abs(table), initial=0.0))
-    none = np.maximum(1e-13 * squares.max(axis=0, initial=0.0), (1e-12 * largest) ** 2)
-    counts = there[:, :1] if there.all() else there  # one column counts for all pairs
-    ends = [len(pairs), 2 * len(pairs), 3 * len(pairs)]
-
-    def formula(sums: Floats) -> Floats:
-        off, square, won, number = np.split(sums, ends, axis=1)
-        off, square, won = off / number, square / number, won / number
-        variance = (square - off**2) * number / np.maximum(number - 1, 1)
-        return np.hstack([(centre + off) / np.sqrt(np.where(variance > none, variance, np.nan)), won])
-
-    features = np.hstack([centred, squares, points, counts.astype(np.float64)])
-    if clusters is not None:
-        _, places = np.unique(clusters, return_inverse=True)
-        of = csr_array((np.ones(len(places)), (places, np.arange(len(places)))))
-        features, there = of @ features, (of @ there) > 0
-    units = there.sum(axis=0)
-    value, drawn, left_out = resampled_sums(features, formula, empty.resamples, np.random.default_rng(seed))
-    estimates = []
-    for i in range(2 * len(pairs)):
-        number, groups = int(n[i % len(pairs)]), None if clusters is None else int(units[i % len(pairs)])
-        settings = replace(empty, n=number, missing=len(table) - number, seed=seed, clusters=groups)
-        estimates.append(interval(settings, float(value[0, i]), drawn[:, i], left_out[:, i]))
-    return Effects(tuple(estimates[: len(pairs)]), tuple(estimates[len(pairs) :]))
+_FEWEST, _UNLIKE = 3, 8  # questions or clusters; those whose difference is unlike the most frequent one
 
 
 def of_mean(
@@ -99,28 +47,49 @@ def of_mean(
     )
 
 
-def of_d_z(drawn: Estimate) -> Estimate:
-    """The interval of a mean difference in standard deviations. drawn: by BCa."""
-    n = drawn.n
-    if n >= FEWEST_BCA or drawn.value is None or drawn.clusters is not None:
-        return drawn
-    tail, root = (1 - drawn.level) / 2, math.sqrt(n)
-    low, high = (float(nctdtrinc(n - 1, share, drawn.value * root)) / root for share in (1 - tail, tail))
-    if not low < drawn.value < high:
-        return _without_draws(drawn, "", None, "the differences are nearly equal, so d_z has no finite interval")
-    return _without_draws(drawn, NONCENTRAL, (low, high))
+def of_share(ahead: Floats, clusters: Ints | None, level: float, missing: int = 0) -> Estimate:
+    """The share of questions won, ties counted half. ahead: differences, above 0 where the first system is better."""
+    points = (ahead > TIE) + 0.5 * (np.abs(ahead) <= TIE)
+    return of_mean(points, clusters, (0, 1), 1.0, level, missing)
 
 
-def of_share(drawn: Estimate) -> Estimate:
-    """The interval of the share of questions won, ties counted half. drawn: by BCa."""
-    if drawn.value is None or drawn.clusters is not None or (drawn.n >= FEWEST_BCA and drawn.low is not None):
-        return drawn
-    quantile = NormalDist().inv_cdf((1 + drawn.level) / 2)
-    return _without_draws(drawn, WILSON, wilson(drawn.value, drawn.n, quantile))
-
-
-def _without_draws(
-    drawn: Estimate, method: str, ends: tuple[float, float] | None, reason: str | None = None
-) -> Estimate:
-    low, high = ends or (None, None)
-    return replace(drawn, low=low, high=high, method=method, resamples=0, seed=None, undefined=0, reason=reason)
+def of_d_z(differences: Floats, clusters: Ints | None, largest: float, level: float, missing: int = 0) -> Estimate:
+    """The mean difference in standard deviations. clusters, largest, missing: as in `of_mean`."""
+    n = len(differences)
+    number = np.arange(n) if clusters is None else np.unique(clusters, return_inverse=True)[1]
+    sizes = np.bincount(number)
+    units, what = len(sizes), "questions" if clusters is None else "clusters"
+    empty = Estimate(
+        None, None, None, n, level, JACKKNIFE, missing=missing, clusters=None if clusters is None else units
+    )
+    if n < 2 or np.ptp(differences) <= rounding(0.0, largest):
+        return replace(empty, reason="all differences are equal" if n > 1 else "d_z needs two questions")
+    centre = float(differences.mean())
+    away = differences - centre
+    value = centre / float(np.std(differences, ddof=1))
+    empty = replace(empty, value=value)
+    if units < _FEWEST:
+        return replace(empty, reason=f"an interval needs at least {_FEWEST} {what}; found {units}")
+    rounded = np.round(differences / TIE)
+    _, places, counts = np.unique(rounded, return_inverse=True, return_counts=True)
+    unlike = len(np.unique(number[places != int(counts.argmax())]))
+    if unlike < min(_UNLIKE, -(-units // 2)):
+        return replace(empty, reason=f"d_z has no interval: only {unlike} of {units} {what} differ from the rest")
+    if clusters is None and n < FEWEST_JACKKNIFE:
+        tail, root = (1 - level) / 2, math.sqrt(n)
+        low, high = (float(nctdtrinc(n - 1, share, value * root)) / root for share in (1 - tail, tail))
+        if not low < value < high:
+            return replace(empty, reason="the differences are nearly equal, so d_z has no finite interval")
+        return replace(empty, low=low, high=high, method=NONCENTRAL)
+    kept = n - sizes
+    means = -np.bincount(number, away) / kept  # of the others, from the centre
+    squares = (away @ away) - np.bincount(number, away * away) - kept * means**2
+    if squares.min() <= 1e-12 * float(away @ away) or kept.min() < 2:
+        return replace(empty, reason=f"without one of the {what} all differences are equal")
+    without = (centre + means) / np.sqrt(squares / (kept - 1))
+    error = math.sqrt((units - 1) / units * float(((without - without.mean()) ** 2).sum()))
+    df = degrees_of_freedom(sizes.tolist())
+    half = t_quantile(level, df) * error
+    size = None if clusters is None else df + 1
+    remark = None if size is None else few_clusters(size)
+    return replace(empty, low=value - half, high=value + half, effective=size, remark=remark)

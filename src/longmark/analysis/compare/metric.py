@@ -27,7 +27,6 @@ from longmark.scores.clusters import QUESTION
 from longmark.scores.manifest import MetricFacts
 from longmark.scores.observations import Unscored
 from longmark.scores.paired import Scores
-from longmark.stats.bootstrap import BCA
 from longmark.stats.max_t import inverted
 from longmark.stats.means import ALL_EQUAL, Bounds
 from longmark.stats.permutation import rounding
@@ -240,13 +239,12 @@ class MetricComparison:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """level: of intervals; alpha: of tests; permutations, resamples: to draw; complete: compare the questions with a
+    """level: of intervals; alpha: of tests; permutations: to draw; complete: compare the questions with a
     score of every system only; baseline: compare only the pairs with the system at this place; None: all pairs."""
 
     level: float
     alpha: float
     permutations: int
-    resamples: int
     seed: int
     complete: bool
     baseline: int | None = None
@@ -457,12 +455,11 @@ def _systems(
 
 
 def _pairs(tested: Tested, tests: PairTests, facts: MetricFacts, how: Settings) -> tuple[PairOnMetric, ...]:
-    empty = Estimate(None, None, None, 0, how.level, BCA, resamples=how.resamples)
-    drawn = effects.resampled(tested.table, tested.pairs, tested.sign, empty, how.seed, tested.common.clusters)
     clustered = tested.common.clusters is not None
     pairs = []
     for k, (a, b) in enumerate(tested.pairs):
-        ahead = tested.sign * tested.common.differences(a, b)[0]
+        apart, clusters = tested.common.differences(a, b)
+        ahead, missing = tested.sign * apart, len(tested.table) - len(apart)
         counted = tested.counted
         if counted is not None and (counted.heard is None or counted.heard[:, [a, b]].all()):
             counted = None  # all answers of these two are scored
@@ -472,8 +469,8 @@ def _pairs(tested: Tested, tests: PairTests, facts: MetricFacts, how: Settings) 
                 second=tested.names[b],
                 common=_read(tested, tested.common, (a, b), tests.common[k], facts, how),
                 counted=None if counted is None else _read(tested, counted, (a, b), tests.counted[k], facts, how),
-                d_z=effects.of_d_z(drawn.d_z[k]),
-                share=effects.of_share(drawn.share[k]),
+                d_z=effects.of_d_z(apart, clusters, tested.largest, how.level, missing),
+                share=effects.of_share(ahead, clusters, how.level, missing),
                 won=int((ahead > effects.TIE).sum()),
                 ties=int((np.abs(ahead) <= effects.TIE).sum()),
                 lost=int((ahead < -effects.TIE).sum()),

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from longmark.analysis.compare.comparison import Comparison
+from longmark.analysis.compare.effects import FEWEST_JACKKNIFE
 from longmark.analysis.compare.hypotheses import HYPOTHESES, hypotheses_section
 from longmark.analysis.compare.judges import JUDGES, judge_section
 from longmark.analysis.compare.margin import MARGIN, UNDECIDED, margin_section
@@ -18,7 +19,6 @@ from longmark.report.format import counted, listed, metric_titles, p_value
 from longmark.report.summary import reasons_in_words
 from longmark.report.tables import Column, Mean, Range, Table, interval_columns, method_column, systems_table
 from longmark.scores.clusters import QUESTION
-from longmark.stats.bootstrap import FEWEST_BCA
 
 MOST_PAIRS = 30
 """Pairs drawn for a metric; of more, those of the first system with each other one."""
@@ -72,8 +72,8 @@ def document(found: Comparison) -> Document:
             "Comparisons in the family": found.comparisons,
             "Alpha": found.alpha,
             "Confidence intervals": f"differences: the test inverted, simultaneous ({_simultaneous(found)}); over "
-            f"questions ({_ci(found)}): means Hall's t, d_z and share won BCa "
-            f"bootstrap, {found.resamples:,} resamples (below {FEWEST_BCA} questions noncentral t and Wilson)",
+            f"questions ({_ci(found)}): means and shares won Hall's t or "
+            f"Wilson, d_z jackknife (below {FEWEST_JACKKNIFE} questions noncentral t)",
             "Seed": found.seed,
             "Differences in scoring": list(found.differing),
         },
@@ -382,10 +382,7 @@ def _wins(found: Comparison) -> Section:
         method_column("of.share", "share_interval_method"),
         *(Column("n", "of.share.n"), Column("reason", "of.share.reason")),
     )
-    note = (
-        f"The interval is BCa; below {FEWEST_BCA} questions, or if every question has the same outcome, Wilson's (a "
-        "tie is half a point; ties make it conservative)."
-    )
+    note = "The interval is that of a mean of points between 0 and 1; a tie is half a point."
     table = Table("wins", "Questions won, tied and lost", columns, _on_pairs(found), note)
     words = metric_titles(one.metric for one in found.metrics)
     figures = tuple(

@@ -261,7 +261,7 @@ def metrics_study(
     tests = {one.metric: one.test for one in found if one.test is not None}
     if how.hypotheses and not how.as_published:
         # a hypothesis is supported only if it is with unscored answers counted as the worst, too: as in `compare`
-        settings = Settings(how.level, how.alpha, how.draws, how.draws, how.seed, complete=False)
+        settings = Settings(how.level, how.alpha, how.draws, how.seed, complete=False)
         places = range(len(scores.systems))
         silent = [name for name in tests if sum(not np.isnan(one).all() for one in matrices[name].T) > 1]
         tests |= tests_for([tests_of(scores, name, places, settings) for name in silent], settings)
