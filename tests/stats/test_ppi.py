@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats as scipy_stats
+from tests.there import there
 
 from longmark.errors import UnknownName, UserError
 from longmark.stats.means import wilson
@@ -69,8 +70,8 @@ def test_degenerate_input_has_a_reason():
     assert (few.value, few.low, few.judge) == (None, None, 0.5)
     assert few.reason == "at least 3 items with a label and a score; found 2"
     assert ppi_mean([], []).judge is None
-    flat = ppi_mean([1, 1, 1, None], [0.5, 0.5, 0.5, 0.5])
-    assert (flat.value, flat.low, flat.weight) == (1, None, 0)
+    flat = ppi_mean([2, 2, 2, None], [0.5, 0.5, 0.5, 0.5])
+    assert (flat.value, flat.low, flat.weight) == (2, None, 0)
     assert flat.reason is not None
     # A judge who gives all one mark tells nothing: the labels decide alone.
     dull = ppi_mean([1, 0, 1, None, None], [0.5] * 5)
@@ -151,3 +152,9 @@ def test_items_that_belong_together_tell_less():
     few = ppi_mean(labels, scores, clusters=[min(place, 3) for place in range(200)])
     assert few.value is not None
     assert few.reason == "an interval needs labels of at least 5 clusters; found 4"
+
+
+def test_equal_labels_of_0_or_1_have_the_interval_of_equal_values():
+    found = ppi_mean([1] * 20 + [None] * 80, [0.8, 0.9] * 50)
+    assert (found.value, found.weight, found.method) == (1.0, 0.0, "all equal")
+    assert found.ends == there(found.human).ends == pytest.approx((0.025 ** (1 / 20), 1.0))

@@ -9,9 +9,9 @@ to 1 (Angelopoulos et al. 2023). For a difference between two systems give the d
 
 Deviation: the interval takes Student's t with (labelled - 1) degrees of freedom and variances with divisor n - 1, since
 labels are few; labels that are only 0 or 1 have Wilson's interval, for as many labels as would give this variance
-(mean (1 - mean) / variance); `method="normal"` gives the published one (normal quantile, divisor n). With clusters the
-variance is G / (G - 1) times the sum of squares of what each cluster adds to the mean by all its items, G of them
-having a label.
+(mean (1 - mean) / variance), or if all are equal that of `stats.means.equal_interval`; `method="normal"` gives the
+published one (normal quantile, divisor n). With clusters the variance is G / (G - 1) times the sum of squares of what
+each cluster adds to the mean by all its items, G of them having a label.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ import numpy as np
 
 from longmark.errors import UnknownName, UserError
 from longmark.stats.clusters import degrees_of_freedom
-from longmark.stats.means import WILSON, few_clusters, wilson
+from longmark.stats.means import ALL_EQUAL, WILSON, equal_interval, few_clusters, wilson
 from longmark.stats.results import Estimate, check_level
 from longmark.stats.samples import Floats, Ints, Values, as_floats, cluster_numbers
 from longmark.stats.student import STUDENT, t_quantile
@@ -134,7 +134,13 @@ def ppi_mean(
             return wilson(centre, centre * (1 - centre) * (quantile / half) ** 2, quantile)
         return centre - half, centre + half
 
-    people = Estimate(mean, *ends(mean, half), n, level, WILSON if binary and half > 0 else name)
+    if binary and half == 0:  # all labels are equal, and no judge's score is weighed
+        low, high = equal_interval(mean, df + 1, 0, 1, level)
+        people = Estimate(mean, low, high, n, level, ALL_EQUAL)
+        if used == 0:
+            return replace(empty, low=low, high=high, method=ALL_EQUAL, human=people)
+    else:
+        people = Estimate(mean, *ends(mean, half), n, level, WILSON if binary else name)
     if error <= 1e-12 * max(1.0, float(np.abs(y).max())):
         why = "labels and scores differ by a constant only, and the scores are equal: there is no spread"
         return replace(empty, human=people, reason=why)
