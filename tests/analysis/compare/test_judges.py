@@ -12,6 +12,7 @@ import longmark
 from longmark.analysis.compare import compare, document
 from longmark.analysis.compare.judges import sampled
 from longmark.errors import UserError
+from longmark.report.tables import as_csv, as_json, as_latex
 from longmark.scores.files import rows_of
 from longmark.scores.paired import read_scores
 from longmark.stats.components import variance_components
@@ -183,3 +184,15 @@ def test_files_of_rows_are_judges_by_their_names(tmp_path):
     (one,) = found.judges
     assert list(one.means) == ["mild", "strict"]
     assert "for these judges only (mild, strict)" in found.notices[0]
+
+
+def test_every_table_with_a_result_names_the_judges_in_every_form(tmp_path):
+    page = document(compare(judged(tmp_path, three()), judges=True, draws=200, margin=0.05))
+    known = ("overview", "systems", "margins", "means", "differences", "wins")
+    tables = {table.name: table for section in page.sections for table in section.tables if table.name in known}
+    assert set(tables) >= {"overview", "margins", "means", "differences", "wins"}
+    for table in tables.values():
+        assert all(row[1] == "mild, strict" for row in table.rows), table.name
+        assert "For these judges only: mild, strict." in table.note
+        for text in (as_csv(table), as_json(table).decode(), as_latex(table)):
+            assert "mild, strict" in text, table.name

@@ -9,7 +9,7 @@ replies that `run --samples` keeps in the evidence, where a score is their mean.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.stats import friedmanchisquare
@@ -144,6 +144,24 @@ def sampled(scores: Scores, metric: str) -> list[np.ndarray]:
                 return []
             found[:, places[row.question_id], scores.systems.index(system_of(row, manifest.folder))] = each
     return list(found)
+
+
+def for_judges(section: Section, found: Sequence[Judged]) -> Section:
+    """The section with the judges in each of its tables: in the note, and as a column, which CSV files have too."""
+    if not found:
+        return section
+    names = ", ".join(dict.fromkeys(name for one in found for name in one.means))
+    column = Column("for these judges only", lambda _: names, kind="method", key="judges")
+    tables = tuple(
+        replace(
+            table,
+            columns=(*table.columns[:1], column, *table.columns[1:]),
+            items=[(*row[:1], names, *row[1:]) if type(row) is tuple else row for row in table.items],
+            note=f"{table.note} For these judges only: {names}.".strip(),
+        )
+        for table in section.tables
+    )
+    return replace(section, tables=tables)
 
 
 def judge_section(found: Sequence[Judged], places: int) -> tuple[Section, ...]:

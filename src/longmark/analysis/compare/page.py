@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from longmark.analysis.compare.comparison import Comparison
 from longmark.analysis.compare.effects import FEWEST_JACKKNIFE
 from longmark.analysis.compare.hypotheses import HYPOTHESES, hypotheses_section
-from longmark.analysis.compare.judges import JUDGES, judge_section
+from longmark.analysis.compare.judges import JUDGES, for_judges, judge_section
 from longmark.analysis.compare.margin import MARGIN, UNDECIDED, margin_section
 from longmark.analysis.compare.metric import MetricComparison, PairOnMetric, SystemOnMetric
 from longmark.report.charts import ForestRow, Stack, forest, groups, stacked
@@ -47,18 +47,17 @@ def document(found: Comparison) -> Document:
     names = ", ".join(found.systems) if len(found.systems) <= _NAMED else f"{len(found.systems)} systems"
     tests = {one.metric: one.tukey for one in found.metrics}
     clusters = None if found.cluster == QUESTION else found.cluster
+    decided = (
+        *(_overview(found), *_silent(found), *margin_section(found.margins, found.alpha, found.places)),
+        *hypotheses_section(found.hypotheses, tests, found.permutations, found.alpha, clusters),
+        *(_means(found), _differences(found), _wins(found)),
+    )
+    first, *rest = (for_judges(one, found.judges) for one in decided)
     return Document(
         kind="comparison",
         title=f"Comparison of {names}",
         lede=f"{counted(len(found.metrics), 'metric')}, paired by question.",
-        sections=(
-            _overview(found),
-            *_silent(found),
-            *margin_section(found.margins, found.alpha, found.places),
-            *judge_section(found.judges, found.places),
-            *hypotheses_section(found.hypotheses, tests, found.permutations, found.alpha, clusters),
-            *(_means(found), _differences(found), _wins(found), _questions(found), _missing(found)),
-        ),
+        sections=(first, *judge_section(found.judges, found.places), *rest, _questions(found), _missing(found)),
         notices=found.notices,
         settings={
             "Runs": list(found.runs),
