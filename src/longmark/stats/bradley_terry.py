@@ -147,7 +147,8 @@ def _estimates(
         sizes = (table @ (apart[:, i] != 0))[:, None]
         size = effective(sizes[sizes > 0].tolist())
         half = t_quantile(empty.level, size - 1) * error
-        made[i] = replace(one, low=values[i] - half, high=values[i] + half, effective=size, remark=few_clusters(size))
+        low, high = (float(values[i]) + side * half for side in (-1, 1))
+        made[i] = replace(one, low=low, high=high, effective=size, remark=few_clusters(size))
     return made
 
 
