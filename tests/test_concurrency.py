@@ -1,12 +1,19 @@
-"""Several questions at once: order, the bound, and what an error does."""
+"""Several questions at once: order, the bound, and what an error does; computations aside, which can be left."""
 
 from __future__ import annotations
 
 import asyncio
+import math
+import threading
+from typing import Any
 
 import pytest
 
-from longmark.concurrency import AT_ONCE, concurrently
+from longmark import concurrency
+from longmark.concurrency import AT_ONCE, COMPUTING, aside, concurrently
+from longmark.models.sending import Stopped
+from longmark.records import Example
+from longmark.testing import score_sync
 
 
 def test_results_stand_in_the_order_of_the_items():
@@ -69,3 +76,58 @@ def test_a_cancelled_asker_cancels_what_it_asked():
 
     asyncio.run(cancelled())
     assert done == []
+
+
+@pytest.mark.parametrize("how", ["cancelled", "left"])
+def test_a_computation_aside_is_left_and_nothing_waits_for_it(how: str) -> None:
+    ended = threading.Event()
+
+    async def main() -> str:
+        computing: set[asyncio.Future[Any]] = set()
+        COMPUTING.set(computing)
+        loop, begun = asyncio.get_running_loop(), asyncio.Event()
+
+        def compute() -> None:
+            loop.call_soon_threadsafe(begun.set)
+            ended.wait(60)
+
+        task = asyncio.create_task(aside(math.inf, compute))
+        await begun.wait()
+        if how == "cancelled":
+            task.cancel()
+        else:
+            next(iter(computing)).set_exception(Stopped("stopped"))
+        try:
+            await task
+        except (asyncio.CancelledError, Stopped) as error:
+            return type(error).__name__
+        return "waited"
+
+    assert asyncio.run(main()) == ("CancelledError" if how == "cancelled" else "Stopped")
+    assert not ended.is_set()
+    ended.set()
+
+
+@pytest.mark.parametrize(
+    "name", ["classic.bleu", "classic.chrf", "classic.length", "classic.rouge_1", "classic.rouge_2", "classic.rouge_l",
+             "score.readability"]
+)  # fmt: skip
+def test_a_metric_computes_long_texts_aside_with_the_same_result(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    answer = Example(id="1", answer="Rain fell in the hills. Snow fell.", references=("Rain fell in hills.",))
+    here = score_sync(name, answer)
+    monkeypatch.setattr(concurrency, "_LONG", 0)
+    threads: list[str] = []
+    start = threading.Thread.start
+
+    def noted(thread: threading.Thread) -> None:
+        threads.append(thread.name)
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", noted)
+    assert score_sync(name, answer) == here
+    assert "longmark.aside" in threads
+
+
+def test_an_error_of_a_computation_aside_is_raised() -> None:
+    with pytest.raises(ZeroDivisionError):
+        asyncio.run(aside(math.inf, lambda: 1 // 0))

@@ -1,13 +1,23 @@
-"""Several questions to models at once, a bounded number of them under way."""
+"""Several questions to models at once, a bounded number of them under way; and long computations beside the loop."""
 
 from __future__ import annotations
 
 import asyncio
+import os
+import threading
 from collections.abc import Awaitable, Callable, Sequence
-from typing import TypeVar
+from contextlib import suppress
+from contextvars import ContextVar
+from typing import Any, TypeVar
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+
+_LONG = 20_000  # characters from which a computation would hold up the event loop
+_CORES = threading.Semaphore(os.cpu_count() or 1)
+
+COMPUTING: ContextVar[set[asyncio.Future[Any]]] = ContextVar("COMPUTING")
+"""What a run computes aside, so that it can be left."""
 
 AT_ONCE = 16  # of one asker; how many calls a model gets at once is the client's to say
 
@@ -37,3 +47,31 @@ async def concurrently(
     if errors:
         raise errors[min(errors)]
     return [results[position] for position in range(len(items))]
+
+
+async def aside(size: float, computation: Callable[[], Result]) -> Result:
+    """What a computation gives; for texts of so many characters that it would hold up the event loop, in a thread that
+    can be left: nothing waits for it where the task is cancelled, or its future in `COMPUTING` ends."""
+    if size < _LONG:
+        return computation()
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[Result] = loop.create_future()
+
+    def tell(how: Callable[[Any], None], what: Any) -> None:
+        with suppress(RuntimeError):  # the loop is closed
+            loop.call_soon_threadsafe(lambda: None if done.done() else how(what))
+
+    def compute() -> None:
+        with _CORES:
+            try:
+                tell(done.set_result, computation())
+            except BaseException as error:
+                tell(done.set_exception, error)
+
+    under_way = COMPUTING.get(set())
+    under_way.add(done)
+    threading.Thread(target=compute, name="longmark.aside", daemon=True).start()
+    try:
+        return await done
+    finally:
+        under_way.discard(done)

@@ -94,6 +94,27 @@ def test_closing_ends_claims(tmp_path: Path):
     asyncio.run(both())
 
 
+def test_closing_writes_what_is_still_to_be_written(tmp_path: Path, caplog: pytest.LogCaptureFixture):
+    """As after a failed call: its claim is released in the last turn of the loop."""
+
+    async def main() -> None:
+        cache = CallCache(tmp_path / "c.sqlite")
+        assert await cache.claim(KEYS[:1]) == {KEYS[0]}
+        put = asyncio.ensure_future(cache.put(KEYS[1], "chat", "m", b"{}", None))
+        await asyncio.sleep(0)  # it is begun
+        cache._begin()
+        cache.release(KEYS[:1])
+        cache.close()
+        await put
+        await asyncio.sleep(0)
+
+    asyncio.run(main())
+    assert caplog.records == []  # "Cannot operate on a closed database"
+    cache = CallCache(tmp_path / "c.sqlite")
+    assert cache.get(KEYS[1]) == (b"{}", None)
+    cache.close()
+
+
 def test_a_claim_whose_asker_was_cancelled_is_released(tmp_path: Path):
     async def both() -> None:
         one, other = CallCache(tmp_path / "c.sqlite"), CallCache(tmp_path / "c.sqlite")

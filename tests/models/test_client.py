@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
 from contextlib import suppress
+from itertools import chain, repeat
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -15,6 +17,7 @@ from longmark.models.budget import Budget
 from longmark.models.cache import CallCache, call_key
 from longmark.models.client import Client, UsageLog, WouldCall
 from longmark.models.fake import FakeChat, FakeEmbedder
+from longmark.models.limits import MAX_FAULTS
 from longmark.models.protocols import ChatReply, ChatRequest, Message, Tokens
 from longmark.models.sending import FIRST_REFUSED, Stopped
 from longmark.records import Usage
@@ -379,6 +382,27 @@ def test_an_endpoint_that_was_never_reached_is_given_up_after_four_attempts(cach
     client = asyncio.run(call())
     assert len(model.requests) == 4
     assert client.refused == client.closed()[0] == "the connection to h failed: Connection refused"
+
+
+def test_an_endpoint_that_dies_is_given_up_with_the_call_that_could_not_reach_it(cache: CallCache):
+    failure = ServerFault("the connection to h failed: Connection refused")
+    failure.unreached = True
+    replies: Iterator[str | Exception] = chain(["85", "85"], repeat(failure))
+    model = FakeChat(lambda _request: next(replies))
+
+    async def call() -> tuple[Client, list[str]]:
+        client, said = Client(cache), []
+        for i in range(16):
+            try:
+                await client.chat(model, asking(str(i)), UsageLog())
+            except ModelError as error:
+                said.append(str(error))
+        return client, said
+
+    client, said = asyncio.run(call())
+    assert len(model.requests) == 2 + MAX_FAULTS  # one call is tried again, no other
+    assert said == ["the connection to h failed: Connection refused"] * 14
+    assert (client.refused, client.closed()) == ("", said[:1])
 
 
 def test_no_more_calls_at_once_than_allowed(cache: CallCache):

@@ -11,8 +11,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 from longmark import __version__, progress
+from longmark.concurrency import COMPUTING
 from longmark.engine import pairs
 from longmark.engine.folder import RunFolder
 from longmark.engine.settings import RETRIED, Settings
@@ -83,6 +85,8 @@ class WorkerPool:
         self._retry = retry
         self._on_row = on_row
         self._stop = False
+        self._computing: set[asyncio.Future[Any]] = set()
+        COMPUTING.set(self._computing)
         self._broken: list[Exception] = []
         self._held: list[Outcome] = []
         self._signatures: dict[str, Signature] = {}
@@ -94,9 +98,13 @@ class WorkerPool:
         self._stop = True
 
     def stop(self) -> None:
-        """Begins nothing new; calls under way are waited for and stored, rows that need more calls are left out."""
+        """Begins nothing new; calls under way are waited for and stored, rows that need more calls or a long
+        computation are left out."""
         self._stop = True
         self._client.stop()
+        for computation in list(self._computing):
+            if not computation.done():
+                computation.set_exception(Stopped("The run was stopped during this computation."))
 
     @staticmethod
     def computes(frame: FrameType | None) -> bool:

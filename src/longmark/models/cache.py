@@ -77,6 +77,7 @@ class CallCache:
         self._wanted: list[tuple[bytes, bool]] = []
         self._freed: list[bytes] = []
         self._flushed: asyncio.Future[set[bytes]] | None = None
+        self._flush: asyncio.Handle | None = None
         self._owner = f"{platform.node()} {os.getpid()} {secrets.token_hex(8)}"
         self._held: set[bytes] = set()
         self._renewal: asyncio.TimerHandle | None = None
@@ -143,7 +144,7 @@ class CallCache:
         if self._flushed is None:
             loop = asyncio.get_running_loop()
             self._flushed = loop.create_future()
-            loop.call_soon(self._commit)
+            self._flush = loop.call_soon(self._commit)
         return self._flushed
 
     def _commit(self) -> None:
@@ -255,6 +256,10 @@ class CallCache:
         """Ends the claims that are left, and closes the file."""
         if self._renewal is not None:
             self._renewal.cancel()
+        if self._flush is not None and self._flushed is not None:
+            self._flush.cancel()
+            with suppress(RuntimeError):  # whoever waits for it has no loop any more
+                self._commit()
         with suppress(sqlite3.Error):
             self._db.execute("DELETE FROM claims WHERE owner = ?", (self._owner,))
         self._db.close()

@@ -201,8 +201,8 @@ class Sender:
                 faults += 1
                 unreached += failure.unreached
                 last = faults >= (_UNREADABLE if failure.http_status == 200 else MAX_FAULTS) or wait > LONGEST_WAIT
-                if unreached == faults >= _UNREACHED and not limiter.ever_replied:
-                    self._close(limiter, failure)
+                if unreached == faults >= _UNREACHED and (last or not limiter.ever_replied):
+                    self._close(limiter, failure)  # it has died, or was never there
                     last = True
                 elif limiter.closed is not None:
                     last = True

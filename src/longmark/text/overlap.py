@@ -11,7 +11,9 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Sequence
+from functools import partial
 
+from longmark.concurrency import aside
 from longmark.models.protocols import Capabilities
 from longmark.text.entailment import ENTAILS, NEUTRAL, Relation
 
@@ -63,12 +65,16 @@ class OverlapChecker:
     async def relations(self, premise: str, hypotheses: Sequence[str]) -> list[Relation]:
         """entails, with its probability, from a half on; else neutral, without a probability where the premise or the
         hypothesis has no word."""
-        if not words([premise]):
-            return [Relation(NEUTRAL)] * len(hypotheses)
-        return [_relation(overlap(hypothesis, [premise])) for hypothesis in hypotheses]
+        return await aside(len(premise), partial(_relations, premise, hypotheses))
 
     async def close(self) -> None:
         """There is nothing to release."""
+
+
+def _relations(premise: str, hypotheses: Sequence[str]) -> list[Relation]:
+    if not words([premise]):
+        return [Relation(NEUTRAL)] * len(hypotheses)
+    return [_relation(overlap(hypothesis, [premise])) for hypothesis in hypotheses]
 
 
 def _relation(share: float | None) -> Relation:

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Literal
 
+from longmark.concurrency import aside
 from longmark.errors import library
 from longmark.metric import Metric, Score, Silence
-from longmark.metrics.classic._tokens import EXTRA, Tokenizer, aside, divided
+from longmark.metrics.classic._tokens import EXTRA, Tokenizer, divided
 from longmark.records import Example
 
 Overlap = Callable[[Sequence[str], Sequence[str]], tuple[int, int, int]]

@@ -9,7 +9,6 @@ unicode    lower case, words of any script; each character of a script without s
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections.abc import Callable, Sequence
 from functools import cache, lru_cache, partial
@@ -26,7 +25,6 @@ _NOT_ROUGE = re.compile(r"[^a-z0-9]+")
 _NO_SPACES = re.compile(f"[{NO_SPACES}]")
 _BY_SPACES = frozenset({"space", "13a", "intl"})
 _MOST_UNREAD = 0.5  # the share of a text's letters and digits that a tokenizer may leave out
-_LONG = 20_000  # characters from which a computation would hold up the event loop
 
 
 def tokens(text: str, tokenizer: Tokenizer, whose: str = "text") -> tuple[str, ...]:
@@ -49,11 +47,6 @@ def divided(answer: str, references: Sequence[str], tokenizer: Tokenizer) -> tup
     if not found:
         raise NoScore("undefined", f"The reference has no token under the tokenizer `{tokenizer}`.")
     return tokens(answer, tokenizer, "answer"), found
-
-
-async def aside(size: int, computation: Callable[[], T]) -> T:
-    """What a computation gives; in a thread where texts of so many characters would hold up the event loop."""
-    return computation() if size < _LONG else await asyncio.to_thread(computation)
 
 
 @lru_cache(maxsize=32)  # the reference of a question's answers, which come one after the other

@@ -20,12 +20,13 @@ Deviations: by default another encoder and long texts in pieces; no idf weights.
 
 from __future__ import annotations
 
-import asyncio
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
+from longmark.concurrency import aside
 from longmark.errors import NoScore
 from longmark.metric import Metric, Score, Silence, paper
 from longmark.metrics.classic._encoders import EMBEDDED, NAMES, LongTexts, Vectors, vectors
@@ -90,7 +91,7 @@ async def score(example: Example, _models: object, params: Params) -> Score:
     references = [one.strip() for one in example.references if one.strip()]
     if not answer or not references:
         raise NoScore("undefined", f"The {'reference' if answer else 'answer'} is empty.")
-    return await asyncio.to_thread(partial(bertscore, answer, references, params))
+    return await aside(math.inf, partial(bertscore, answer, references, params))
 
 
 METRIC = Metric(

@@ -24,9 +24,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Literal
 
+from longmark.concurrency import aside
 from longmark.errors import NoScore, library
 from longmark.metric import Metric, Score, Silence
-from longmark.metrics.classic._tokens import EXTRA, Tokenizer, aside, divided
+from longmark.metrics.classic._tokens import EXTRA, Tokenizer, divided
 from longmark.records import Example
 
 ORDER = 4

@@ -18,9 +18,10 @@ from dataclasses import asdict, dataclass
 from functools import cache, partial
 from typing import Any
 
+from longmark.concurrency import aside
 from longmark.errors import NoScore, library
 from longmark.metric import Metric, Score, Silence
-from longmark.metrics.classic._tokens import EXTRA, aside
+from longmark.metrics.classic._tokens import EXTRA
 from longmark.records import Example
 
 

@@ -16,9 +16,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from longmark.concurrency import aside
 from longmark.errors import NoScore
 from longmark.metric import Metric, Score, ScoreSpec, Silence
-from longmark.metrics.classic._tokens import Tokenizer, aside, tokens
+from longmark.metrics.classic._tokens import Tokenizer, tokens
 from longmark.records import Example
 
 

@@ -7,12 +7,13 @@ truncated there. This holds for every embedder, whatever its own limit, so that 
 
 from __future__ import annotations
 
-import asyncio
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
+from longmark.concurrency import aside
 from longmark.errors import NoScore
 from longmark.models.handles import Models
 from longmark.text.pieces import pieces, utf8_size
@@ -50,7 +51,7 @@ async def embed_whole(models: Models, texts: Sequence[str], long_texts: LongText
     if not all(text.strip() for text in texts):
         raise NoScore("undefined", "An empty text has no embedding.")
     counter = _Counter(models)
-    chunks = [await asyncio.to_thread(counter.chunks, text, long_texts) for text in texts]
+    chunks = [await aside(math.inf, partial(counter.chunks, text, long_texts)) for text in texts]
     vectors = iter(await models.embed([chunk for some in chunks for chunk in some]))
     found = []
     for text, some in zip(texts, chunks, strict=True):

@@ -21,9 +21,11 @@ from __future__ import annotations
 
 import unicodedata
 from dataclasses import dataclass
+from functools import partial
 from importlib import metadata
 from typing import Literal
 
+from longmark.concurrency import aside
 from longmark.errors import NoScore, UserError
 from longmark.metric import Metric, Score, ScoreSpec, Silence, paper
 from longmark.metrics.score._syllables import syllables
@@ -81,7 +83,8 @@ def grade_level(words: int, sentences: int, syllables: int) -> float:
 
 async def score(example: Example, models: object, params: Params) -> dict[str, Score | NoScore]:
     """The two scores of one answer."""
-    return {**measured(example.answer or "", params)}
+    answer = example.answer or ""
+    return {**await aside(len(answer), partial(measured, answer, params))}
 
 
 def measured(answer: str, params: Params) -> dict[str, Score]:
