@@ -91,6 +91,11 @@ ODD_LABELS: dict[str, tuple[Callable[[label_verbs.Verb, Labels], bytes | None], 
         lambda verb, labels: jsonl(labels) + b'{"item": "\xff"}\n',
         "labels.jsonl:4: is not UTF-8 (byte 0xFF); save the file as UTF-8",
     ),
+    "a label that is not UTF-8": (
+        lambda verb, labels: jsonl(labels) + jsonl([{**labels[0], verb.value: "~"}]).replace(b"~", b"\\udcff"),
+        "labels.jsonl:4: {value}: is not UTF-8 (byte 0xFF); save the file as UTF-8",
+    ),
+    "an empty object": (lambda verb, labels: jsonl(labels) + b"{}\n", "labels.jsonl:4: {item}: is empty"),
     "a list": (lambda verb, labels: jsonl(labels) + b"[1]\n", "labels.jsonl:4: expected named fields, found a list"),
     "a JSON document": (
         lambda verb, labels: b'{\n"results": []\n}\n',

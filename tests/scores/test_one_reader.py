@@ -265,6 +265,6 @@ def test_every_verb_counts_the_last_label_of_a_rater(verb: str, tmp_path: Path) 
         code, text = its.said(folder)
         assert code == 0, text
         said[name] = label_verbs.plain(text)
-    replaced = "4 labels of raters have a later line of the same rater in labels.jsonl, which counts."
+    replaced = "4 labels were replaced by later labels of the same rater in labels.jsonl."
     assert replaced in said["all"]
     assert re.sub(f"(Note: )?{replaced}| ", "", said["all"]) == said["last"].replace(" ", "")

@@ -28,6 +28,7 @@ from longmark.records import sources
 from longmark.records.files import BadLines, at
 from longmark.records.values import Problem, folded, found, looks, missing
 from longmark.records.values import name as name_of
+from longmark.records.values import text as characters
 from longmark.scores.observations import Observation, Observations
 
 GROUPS = ("group", "mode", "subject")
@@ -156,8 +157,8 @@ class Labels(Observations):
         if not self.labels:
             raise UserError(f"{self.name}: no line has a {'choice' if self.choices else columns.column('value')}")
         if replaced:
-            its = "label of a rater has" if replaced == 1 else "labels of raters have"
-            self.notices.append(f"{replaced:,} {its} a later line of the same rater in {self.name}, which counts.")
+            its = "label was" if replaced == 1 else "labels were"
+            self.notices.append(f"{replaced:,} {its} replaced by later labels of the same rater in {self.name}.")
         self.notices += self._alike()
         unused = {} if by else self._useless(columns.by)
         self.notices += [f"No results by the column {column}: {reason}." for column, reason in unused.items()]
@@ -175,10 +176,14 @@ class Labels(Observations):
                 f"{about} already has a label ({one.metric}) in line {earlier[0]}, and the file names no raters; "
                 "keep one of them, or add a column rater"
             )
+        try:
+            given = orjson.dumps(one.given)
+        except orjson.JSONEncodeError:
+            raise Problem("contains half a character (a lone surrogate); remove it") from None
         self._db.execute(
             "INSERT OR REPLACE INTO scores (example, metric, system, score, status, rater, label, line, given) "
             "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (example, metric, system, one.score, one.status, one.rater, one.label, one.line, orjson.dumps(one.given)),
+            (example, metric, system, one.score, one.status, one.rater, one.label, one.line, given),
         )
         return bool(earlier)
 
@@ -249,6 +254,7 @@ class _Columns:
         self.form = form or (_CHOICES if chosen else _SCORE if "dimension" in known else _RATINGS)
         self._filled = {*self.form.filled, *filled}
         self._column: dict[str, Any] = {}
+        self._cells: set[Any] = set()
         if not names:  # every record is unreadable, each with its reason
             return
         listed = f"The columns are {first_few(names, 12)}."
@@ -278,6 +284,7 @@ class _Columns:
         asked = [column if column in names else known[folded(column)] for column in by]
         free = (known[group] for group in GROUPS if group in known and known[group] not in self._column.values())
         self.by = tuple(map(str, asked or (free if form is None else ())))
+        self._cells = {*self._column.values(), *raters}
 
     @property
     def raters_named(self) -> bool:
@@ -293,6 +300,10 @@ class _Columns:
             raise Problem(record.message)
         if not isinstance(record, Mapping):
             raise Problem(f"expected named fields, found {found(record)}")
+        cells = record if self.form.whole else {column: record.get(column) for column in self._cells}
+        for column, cell in cells.items():
+            if isinstance(cell, str):
+                characters(str(column), cell)
         given: dict[str, Any] = dict(record) if self.form.whole else {one: _group(record.get(one)) for one in self.by}
         question = self._name(record, "question_id", None)
         if "choice" in self.form.columns:

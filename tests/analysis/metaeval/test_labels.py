@@ -84,17 +84,11 @@ def test_graded_preferences_are_choices_with_a_grade(tmp_path: Path):
     ("lines", "message"),
     [
         (
-            "example_id,value\ne1,1\ne1,1\n",
-            'human.csv:3: "e1" already has a label .rating. in line 2, and the',
-        ),
-        (
             "question_id,a,b,choice\nq,s,t,A+\n",
             'human.csv:2: choice: expected a, b or tie, or a number .* found "A\\+"',
         ),
         ("question_id,a,b,choice\nq,s,s,a\n", 'a and b are both "s"'),
         ("question_id,a,b,choice\nq,s,t,a\nq,s,t,b\n", '"s" or "t" already has a label .preference. in line 2'),
-        ("example_id,value\n,1\n", "example_id: is empty"),
-        ("example_id,value,rater\ne1,1,\n", "rater: is empty; name it, or leave out the column"),
         ('example_id,value\ne1,"0,5"\n', "decimal comma; write 0.5"),
         ("example_id,value\ne1,1e400\n", "too large for a rating"),
         ("example_id,value\ne1\n", "1 cell for 2 columns"),
@@ -116,7 +110,6 @@ def test_the_first_broken_lines_are_listed_and_the_rest_counted(tmp_path: Path):
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
-        ("", "is empty"),
         ("example_id,value\n", "has no records"),
         ("example_id,value\ne1,\ne2,nan\n", "no line has a value"),
         ("id2,value\ne1,1\n", "need a column example_id; found id2, value"),
