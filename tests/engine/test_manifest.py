@@ -71,13 +71,16 @@ def test_no_program_that_a_repository_names_is_run(tmp_path: Path, git, monkeypa
     (tmp_path / ".gitattributes").write_text("* filter=x\n")
     git(tmp_path, "add", ".")
     git(tmp_path, "commit", "-q", "-m", "one")
+    commit = git(tmp_path, "rev-parse", "HEAD")
     for name in ("core.fsmonitor", "filter.x.clean", "core.sshCommand", "diff.external"):
         git(tmp_path, "config", name, f"touch {tmp_path / 'ran'}; cat")
     (tmp_path / ".gitattributes").write_text("* filter=x \n")  # changed: git would filter it
     monkeypatch.chdir(tmp_path)
     longmark.run([{"id": "1", "question": "Q?", "answer": "A b."}], metrics="score.readability", out="run")
     assert not (tmp_path / "ran").exists()
-    assert "dirty" not in (orjson.loads(Path("run/manifest.json").read_bytes())["environment"]["git"] or {})
+    found = orjson.loads(Path("run/manifest.json").read_bytes())["environment"]["git"]
+    there = {str(path): path.read_bytes()[:80] for path in (tmp_path / ".git").rglob("*") if path.is_file()}
+    assert found == {"commit": commit}, (Path.cwd(), git_state(tmp_path), there)  # it was None once, under load
 
 
 @pytest.mark.parametrize("head", ["ref: ../../secret", "ref: refs/../../secret", "secret", "ref: refs/heads/none", ""])

@@ -105,7 +105,7 @@ def test_closing_writes_what_is_still_to_be_written(tmp_path: Path, caplog: pyte
         cache._begin()
         cache.release(KEYS[:1])
         cache.close()
-        await put
+        await asyncio.wait_for(put, 30)
         await asyncio.sleep(0)
 
     asyncio.run(main())
