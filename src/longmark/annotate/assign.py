@@ -215,10 +215,9 @@ class Queue:
 
     def _attempts(self, kind: str) -> Iterator[list[Item]]:
         rules: Qualification | None = getattr(self.study.assignment, kind)
-        known = self._of_kind[kind]
-        for attempt in range(rules.attempts if rules else 0):
-            size = rules.items or len(known) if rules else 0
-            yield known[attempt * size : (attempt + 1) * size]
+        if rules is not None:
+            size = rules.items or len(self._of_kind[kind])
+            yield from (self._of_kind[kind][at * size :][:size] for at in range(rules.attempts))
 
     def passed(self, kind: str, state: AssignmentState, person: str) -> Item | bool:
         """Of PHASES: True (also where the study has none); False if every attempt failed; or the next item of it."""

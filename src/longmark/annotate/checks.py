@@ -10,12 +10,8 @@ from longmark.annotate.study import (
     JUSTIFICATION,
     RESERVED_KEYS,
     SIDES,
-    TIE,
-    VERDICTS,
     AskedField,
-    Choice,
     Compare,
-    Edit,
     Errors,
     Matrix,
     Scale,
@@ -86,7 +82,7 @@ def _of_field(field: AskedField, study: Study, before: Mapping[str, AskedField])
         elif field.when.field is not None and field.when.field not in before:
             yield ("when", "field"), f"{field.when.field} is not an earlier field"
         elif field.when.field is not None:
-            known = _possible(before[field.when.field])
+            known = getattr(before[field.when.field], "possible", ())  # else any
             for one in field.when.is_:
                 if known and one not in known:
                     yield ("when", "is"), f"{one} is not a value of {field.when.field}: {', '.join(known[:20])}"
@@ -106,17 +102,6 @@ def _of_field(field: AskedField, study: Study, before: Mapping[str, AskedField])
         yield ("rows",), f"{field.rows} is not in `show`; name a shown list, write the points, or write typed"
     if isinstance(field, Compare) and not study.pairs:
         yield ("type",), "compares two answers; set items.from to pairs"
-
-
-def _possible(field: AskedField) -> list[str]:
-    """The values that a condition can name; [] for any."""
-    if isinstance(field, Choice):
-        return [one.value for one in field.options]
-    if isinstance(field, Errors):
-        return [*(one.value for one in field.options), *([field.none] if field.none else [])]
-    if isinstance(field, Compare):
-        return [*SIDES, *([TIE] if field.tie else [])]
-    return [*VERDICTS] if isinstance(field, Edit) else []
 
 
 def _unknown(name: str, known: Mapping[str, Any]) -> str:
@@ -149,7 +134,7 @@ def gold_of(raw: Any, study: Study, needed: bool) -> dict[str, Any] | None:
 def _wrong_answer(field: AskedField, answer: Any) -> str | None:
     """Why no rater can give a known answer of an item; None if one can."""
     given = [str(one) for one in (answer if isinstance(answer, list) else [answer])]
-    known = _possible(field)
+    known = getattr(field, "possible", [])
     if isinstance(field, Scale):
         known = [str(number) for number in range(field.min, field.max + 1)]
     possible = {one.casefold() for one in known}

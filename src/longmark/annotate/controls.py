@@ -16,24 +16,22 @@ import orjson
 from longmark.annotate.items import Item
 from longmark.annotate.language import sayer
 from longmark.annotate.study import TIE, VERDICTS, AskedField, Matrix, Study
+from longmark.annotate.values import Form
 from longmark.annotate.words import TITLES, Say, as_words, label_of, loaded, shown_side
 
-Form = Mapping[str, Sequence[str]]
-
 _DIGITS = "1234567890"
-_MOST_BUTTONS = 11
-"""Most points of a scale that are shown as buttons; above them a number is typed."""
+_MOST_BUTTONS = 11  # points of a scale that are shown as buttons; above them a number is typed
 _WORD = re.compile(r"\w+(?:[-'’.·]\w+)*")
+# Thai, Lao, Burmese, Khmer, kana, Chinese: scripts that write words without spaces.
 _UNSPACED = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
 )
-"""Thai, Lao, Burmese, Khmer, kana, Chinese: scripts that write words without spaces."""
 _TYPED = "Select a word in the text above, or type it as it is written there"
 IMPOSSIBLE = '{"impossible":true}'
+# Read beside the answer, and one tap away on a phone.
 _BESIDE = frozenset({"passages", "contexts", "reference", "expanded_reference", "profile"})
-"""Parts that are read beside the answer, and one tap away on a phone."""
+# Texts that are always set as such; characters of another that is set beside its title.
 _LONG, _BRIEF = frozenset({"question", "answer", "a", "b", "statement"}), 60
-"""Texts that are always set as such; characters of another that is set beside its title."""
 _PLACES = ("key", "title", "source", "document", "page", "section", "url", "id")
 
 
@@ -157,8 +155,7 @@ def _part(name: str, value: Any, *, beside: bool) -> Part:
     return Part(name, title, "brief" if brief else "text", text, beside and not brief)
 
 
-Where = tuple[tuple[str, str], ...]
-"""Where a text is from: (key, value), of _PLACES."""
+Where = tuple[tuple[str, str], ...]  # where a text is from: (key, value), of _PLACES
 
 
 def _passage(one: Any) -> tuple[Where, str]:
@@ -256,9 +253,8 @@ class _Maker:
 
     def _compare(self, asked: Any, id: str, posted: str) -> dict[str, Any]:
         keys: Sequence[str | None] = [*asked.keys, None, None, None]
-        options = [("a", "A is better", "", keys[0]), ("b", "B is better", "", keys[1])]
-        if asked.tie:
-            options.append((TIE, "Tie", "", keys[2]))
+        labels = {"a": "A is better", "b": "B is better", TIE: "Tie"}
+        options = [(value, labels[value], "", key) for value, key in zip(asked.possible, keys, strict=False)]
         return {"options": self._choosables(options, id, posted)}
 
     def _errors(self, asked: Any, id: str, posted: str) -> dict[str, Any]:

@@ -34,8 +34,7 @@ FILES = {
     "training.jsonl": "questions with verdict, reasons and term, to train a validator",
     "audit.jsonl": "every event, in order",
     "methods.md": "a paragraph for a paper, with agreement and times",
-}
-"""The files of an export. One that a study has nothing for is not written."""
+}  # of an export; one that a study has nothing for is not written
 
 _ERRORS = "errors"
 _SCALES = ("answer_relevance", "context_utilization")

@@ -88,12 +88,15 @@ def _marked(source: str, change: Callable[[str], str]) -> str:
     made: list[str] = []
     run = ""
 
+    def worded(text: str) -> str:
+        return change(text) if any(c.isalpha() for c in _EXPRESSION.sub("", text)) else text
+
     def close() -> None:
         nonlocal run
         text = run.strip()
-        if any(c.isalpha() for c in _EXPRESSION.sub("", text)) and '="' not in text:
+        if '="' not in text:
             at = run.index(text)
-            run = run[:at] + change(text) + run[at + len(text) :]
+            run = run[:at] + worded(text) + run[at + len(text) :]
         made.append(run)
         run = ""
 
@@ -101,13 +104,9 @@ def _marked(source: str, change: Callable[[str], str]) -> str:
         if token.startswith(("{%", "{#", "<")):
             close()
             if token.startswith("<"):
-                token = _LABEL.sub(lambda found: found[1] + _attribute(found[2], change), token)
+                token = _LABEL.sub(lambda found: found[1] + worded(found[2]), token)
             made.append(token)
         else:
             run += token
     close()
     return "".join(made)
-
-
-def _attribute(text: str, change: Callable[[str], str]) -> str:
-    return change(text) if any(c.isalpha() for c in _EXPRESSION.sub("", text)) else text

@@ -319,16 +319,15 @@ def methods(found: Collected) -> str:
         "priority": "in the order of a file of priorities",
     }
     blind = "The names of the systems were hidden" if study.blind.systems == "hidden" else "Raters saw the systems"
-    balanced = study.pairs and study.blind.sides == "balanced"
-    sides = ", and which answer came first was balanced" if balanced else ""
-    sides = sides or (", and answers were shown in the order of the file" if study.pairs else "")
+    balanced = ", and which answer came first was balanced"
+    as_given = ", and answers were shown in the order of the file"
+    sides = (balanced if study.blind.sides == "balanced" else as_given) if study.pairs else ""
     sentences.append(f"Items were shown {orders[rules.order]}. {blind}{sides}. Raters saw no labels of others.")
     sentences += _beforehand(found)
     ends = states(found)
     kinds = Counter(ends.values())
-    sentences.append(
-        "Of the items, " + ", ".join(f"{kinds[one]} {_are(kinds[one])} {one}" for one in STATES if kinds[one]) + "."
-    )
+    counts = (f"{kinds[one]} {'is' if kinds[one] == 1 else 'are'} {one}" for one in STATES if kinds[one])
+    sentences.append(f"Of the items, {', '.join(counts)}.")
     if left := [item for item, state in ends.items() if state == "open"]:
         more = f" and {len(left) - _NAMED} more" if len(left) > _NAMED else ""
         sentences.append(f"Open: {', '.join(left[:_NAMED])}{more}.")
@@ -377,10 +376,6 @@ def _beforehand(found: Collected) -> Iterator[str]:
             )
     if again := found.people_of("another attempt"):
         yield f"An owner let {counted(len(again), 'person', 'people')} try again after the last attempt."
-
-
-def _are(count: int) -> str:
-    return "is" if count == 1 else "are"
 
 
 def _adjudicated(found: Collected) -> list[str]:

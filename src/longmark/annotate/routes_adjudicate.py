@@ -87,8 +87,7 @@ def _given(c: Context, item: Item) -> Assignment:
 
 def _seen(c: Context, item_id: str) -> bool:
     """Whether this person has asked for the labels of the item."""
-    sql = "SELECT 1 FROM events WHERE item_id = ? AND person_id = ? AND kind = 'labels seen'"
-    return c.site.store.row(sql, (item_id, c.person.id)) is not None
+    return any((one.item_id, one.person_id) == (item_id, c.person.id) for one in c.site.store.events("labels seen"))
 
 
 def _as_shown(c: Context, item: Item, values: Mapping[str, Any], swapped: bool) -> Mapping[str, Any]:
@@ -124,8 +123,7 @@ def _page(c: Context, status: int = 200, errors: dict[str, str] | None = None) -
 
 def _decisions(c: Context, item_id: str) -> int:
     """How often the item was decided."""
-    found = c.site.store.row("SELECT COUNT(*) FROM events WHERE item_id = ? AND kind = 'adjudicated'", (item_id,))
-    return int(found[0]) if found else 0
+    return sum(one.item_id == item_id for one in c.site.store.events("adjudicated"))
 
 
 async def case(c: Context) -> web.Response:

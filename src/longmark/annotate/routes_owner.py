@@ -154,12 +154,8 @@ async def preview(c: Context) -> web.Response:
 # people
 
 
-async def people(c: Context) -> web.Response:
+async def people(c: Context, status: int = 200, **more: str) -> web.Response:
     """GET /owner/people"""
-    return await _people(c)
-
-
-async def _people(c: Context, status: int = 200, **more: str) -> web.Response:
     store, links = c.site.store, c.site.access.links()
     seconds: defaultdict[str, defaultdict[str, float]] = defaultdict(lambda: defaultdict(float))
     last: dict[str, str] = dict(store.rows("SELECT person_id, MAX(at) FROM events GROUP BY person_id"))
@@ -195,9 +191,9 @@ async def invite(c: Context) -> web.Response:
             person = _person(c) if c.given("person") else store.add_person(c.given("name"), _role(c), c.person.id)
             token = c.site.access.invite(person, c.person.id)
     except UserError as error:
-        return await _people(c, 422, error=str(error))
+        return await people(c, 422, error=str(error))
     c.site.forget()
-    return await _people(c, link=f"{c.site.address.url}/in/{token}", link_for=person.name)
+    return await people(c, link=f"{c.site.address.url}/in/{token}", link_for=person.name)
 
 
 def _person(c: Context) -> Person:

@@ -306,11 +306,8 @@ async def visit(c: Context) -> web.Response:
 async def feedback(c: Context) -> web.Response:
     """GET /work/{item}/feedback: the known answers of a training item beside those that were given."""
     given, item = _own(c)
-    if (
-        given.kind != "training"
-        or given.status != "done"
-        or (answer := c.site.store.answer(item.id, c.person.id)) is None
-    ):
+    answer = c.site.store.answer(item.id, c.person.id)
+    if (given.kind, given.status) != ("training", "done") or answer is None:
         raise Refused(*NOT_FOUND)
     right, of = known_answers(item, answer.values)
     return c.page(screens.Feedback(c.frame(), c.site.study, item, answer.values, right, of, given.swapped))

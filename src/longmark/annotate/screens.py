@@ -10,18 +10,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from importlib import resources
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import quote
 
 import orjson
 
 from longmark.annotate import controls, markdown, words
-from longmark.annotate.controls import Form
 from longmark.annotate.items import Item
 from longmark.annotate.language import catalogue, keys, language_of, say, sayer, translated
 from longmark.annotate.store import Person, Role
 from longmark.annotate.study import Study
-from longmark.annotate.values import known_answers
+from longmark.annotate.values import Form, known_answers
 from longmark.report.page import asset, environment
 from longmark.report.tables import Table, texts
 
@@ -373,7 +373,7 @@ def _compared(
 @cache
 def static() -> Mapping[str, tuple[str, bytes]]:
     """name with a hash of the content -> (content type, content), to be served under /static/."""
-    return {_hashed(name, content): (_TYPES[_suffix(name)], content) for name, content in _sources().items()}
+    return {_hashed(name, content): (_TYPES[Path(name).suffix], content) for name, content in _sources().items()}
 
 
 @cache
@@ -384,13 +384,9 @@ def _sources() -> dict[str, bytes]:
     return {name: text.encode() for name, text in found.items()}
 
 
-def _suffix(name: str) -> str:
-    return name[name.rindex(".") :]
-
-
 def _hashed(name: str, content: bytes) -> str:
     digest = hashlib.sha256(content).hexdigest()[:12]
-    return f"{name.removesuffix(_suffix(name))}.{digest}{_suffix(name)}"
+    return f"{Path(name).stem}.{digest}{Path(name).suffix}"
 
 
 @cache

@@ -89,11 +89,8 @@ def serve(path: Path, host: str, port: int, address: Address, ready: Callable[[S
 @asynccontextmanager
 async def listening(site: Site, host: str, port: int, connections: Connections | None = None) -> AsyncIterator[int]:
     """Answers requests until the block ends; yields the port."""
-    runner, loop, among = (
-        web.AppRunner(application(site), shutdown_timeout=5.0),
-        asyncio.get_running_loop(),
-        connections or Connections(),
-    )
+    runner, loop = web.AppRunner(application(site), shutdown_timeout=5.0), asyncio.get_running_loop()
+    among = connections or Connections()
     await runner.setup()
     server = runner.server
     assert server is not None

@@ -265,17 +265,14 @@ class Store(Database):
 
     def give_again(self, items: Iterable[str], person: str, by: str | None) -> None:
         """Gives items to a person anew, without what they entered before, which stays in the events."""
-        own = self._given().of_person[person]
         with self.unit():
             for item in items:
-                where = (item, person)
-                self.write("DELETE FROM answers WHERE item_id = ? AND person_id = ?", where)
+                self.write("DELETE FROM answers WHERE item_id = ? AND person_id = ?", (item, person))
                 self.set_status(item, person, "open", by)
-                new = replace(own[item], given_at=utc_now(), done_at=None)
                 sql = "UPDATE assignments SET given_at = ?, done_at = NULL WHERE item_id = ? AND person_id = ?"
-                self.write(sql, (new.given_at, *where))
-                self._given().put(new)
+                self.write(sql, (utc_now(), item, person))
             self.note("another attempt", by, content={"person": person})
+        self.forget()
 
     def withdraw(self, person: str, by: str | None) -> None:
         """The labels and decisions of a person no longer count; they stay in the events."""

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from json import dumps as dumped
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import yaml
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, ValidationError
@@ -122,6 +122,11 @@ class Choice(_Asked):
     type: Literal["choice"] = "choice"
     options: Options
 
+    @property
+    def possible(self) -> list[str]:
+        """The values that a rater can choose."""
+        return [one.value for one in self.options]
+
 
 class Scale(_Asked):
     """Whole numbers. anchors: what some of them mean."""
@@ -178,6 +183,10 @@ class Compare(_Asked):
     tie: bool = True
     keys: Annotated[tuple[Key, ...], Field(max_length=3)] = ()
 
+    @property
+    def possible(self) -> list[str]:
+        return [*SIDES, *([TIE] if self.tie else [])]
+
 
 class Errors(_Asked):
     """Any number of options, or `none` alone; no such option if it is null."""
@@ -186,6 +195,10 @@ class Errors(_Asked):
     options: Options
     none: Value | None = "NONE"
 
+    @property
+    def possible(self) -> list[str]:
+        return [*(one.value for one in self.options), *([self.none] if self.none else [])]
+
 
 class Edit(_Asked):
     """A shown text that the rater accepts, edits or rejects. reasons: to reject it; none: any text."""
@@ -193,6 +206,7 @@ class Edit(_Asked):
     type: Literal["edit"] = "edit"
     over: str
     reasons: tuple[Annotated[Option, BeforeValidator(_as_option)], ...] = ()
+    possible: ClassVar = [*VERDICTS]
 
 
 AskedField = Annotated[

@@ -30,7 +30,6 @@ from longmark.annotate.items import Item
 from longmark.annotate.markdown import rich
 from longmark.annotate.study import (
     SIDES,
-    TIE,
     VERDICTS,
     AskedField,
     Choice,
@@ -47,8 +46,7 @@ from longmark.annotate.study import (
 from longmark.records.values import Problem
 from longmark.records.values import text as text_of
 
-Form = Mapping[str, Sequence[str]]
-"""The posted fields, each with all its values."""
+Form = Mapping[str, Sequence[str]]  # the posted fields, each with all its values
 
 MOST_SPANS, MOST_ROWS, LONGEST = 500, 100, 100_000
 _OTHER = {"a": "b", "b": "a"}
@@ -147,11 +145,9 @@ class _Form:
     def value(self, one: AskedField) -> Any:
         """The value of a field, None if it is empty. Raises Problem."""
         key = f"f.{one.name}"
-        if isinstance(one, Choice):
-            return self._one_of(key, [option.value for option in one.options])
-        if isinstance(one, Compare):
-            choice = self._one_of(key, [*SIDES, *([TIE] if one.tie else [])])
-            return _OTHER.get(choice, choice) if self.swapped and choice else choice
+        if isinstance(one, Choice | Compare):
+            choice = self._one_of(key, one.possible)
+            return _OTHER.get(choice, choice) if self.swapped and choice and isinstance(one, Compare) else choice
         if isinstance(one, Scale):
             return self._number(key, one)
         if isinstance(one, FreeText):
@@ -198,8 +194,7 @@ class _Form:
         return [value for value in values if value in given]
 
     def _errors(self, key: str, one: Errors) -> list[str] | None:
-        options = [option.value for option in one.options]
-        chosen = self._several(key, [*options, one.none] if one.none else options)
+        chosen = self._several(key, one.possible)
         if one.none in chosen and len(chosen) > 1:
             raise Problem(f"{one.none} cannot be combined with another option")
         return chosen or None
