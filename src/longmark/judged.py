@@ -258,5 +258,6 @@ def judged_metric(
         params=params,
         calls=calls,
         judged=True,
+        view="judges",
         silence=Silence(empty=empty_answer.value if empty_answer else "undefined"),
     )

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
-from longmark.errors import NoScore
+from longmark.errors import NoScore, UnknownName
 
 if TYPE_CHECKING:
     from longmark.domain import Domain
@@ -56,6 +56,21 @@ class Silence:
     claimless: float | str = SCORED
 
 
+VIEWS = {
+    "claims": "`claims`, each {claim, dimensions: {NAME: {vote, labels, reasons}}}, and `weights` {NAME: weight}; or, "
+    "of a score of one dimension, `votes` and `claims`, each {claim, vote, labels}. vote: yes, no or n/a",
+    "points": "`points`, each {point: number, text, delta}; `intro`, `closing`, `new_order`, `without_effect`",
+    "facts": "`claims`, each {claim, delta, relative, passages}; `confidence`, `most_needed`, `most_distracting`",
+    "questions": "`questions`, each {question, cosine}; `masked_answer`",
+    "graph": "the graph of statements of `text.graph`",
+    "judges": "`judges`, each {model, score, reason, quotes, text}, as `judged_score` makes it",
+    "turns": "`turns`, each {who, text}: a conversation or steps",
+    "marked": "`marked`, each {text, label}: passages of the answer, marked in it",
+    "cells": "every list of objects is a table: keys are its heads, and values texts, numbers or true/false",
+}
+"""View -> the evidence that it shows. What a view does not name is shown below it; evidence of another shape is shown
+as recorded, with a note."""
+
 Result = Score | Mapping[str, Score | NoScore]
 ScoreSpecs = Mapping[str, ScoreSpec]
 
@@ -95,6 +110,7 @@ class Metric:
     pairs             it scores a Pair: 1 if answer a is better, 0 for a tie, -1 if b is better
     by_domain         its scores depend on the domain of the questions
     applies           (part of the name, kind of variant) -> whether that kind of variant gets a row for that score
+    view              how a page shows its evidence, one of `VIEWS`; "": as recorded
     silence           what an answer gets that says nothing, of every score or by the part of its name; a test holds it
     version           raised by 1 when the same inputs get another score; in the signature of its rows from 2 on
     name, doc, source, origin of a metric from outside the package: its name (None: that of its first prompt),
@@ -120,12 +136,17 @@ class Metric:
     pairs: bool = False
     by_domain: bool = False
     applies: Callable[[str, str | None], bool] = lambda _part, _kind: True
+    view: str = ""
     silence: Silence | Mapping[str, Silence] = Silence()
     version: int = 1
     name: str | None = None
     doc: str = ""
     source: str = ""
     origin: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.view and self.view not in VIEWS:
+            raise UnknownName("view of a metric", self.view, VIEWS)
 
     @property
     def as_published(self) -> dict[str, Any]:

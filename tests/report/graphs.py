@@ -14,7 +14,14 @@ from longmark.records import Example, Row
 from longmark.text.graph import Statement, StatementGraph, coverage, to_evidence
 
 NLI = "comprehensiveness.nli"
-DECLARED = {NLI: {"bounds": [0, 1], "higher_is_better": True, "summary": "The share of the sources that is covered."}}
+DECLARED = {
+    NLI: {
+        "bounds": [0, 1],
+        "higher_is_better": True,
+        "summary": "The share of the sources that is covered.",
+        "view": ["graph", NLI],
+    }
+}
 
 
 def made_graph(size: int, seed: int = 0) -> StatementGraph:

@@ -15,6 +15,7 @@ from tests.report.runs import HOSTILE, answers_on
 from longmark.report.evidence import View, views_of
 from longmark.report.graph_view import CELL, MOST_ROWS, WIDTH, Figure
 from longmark.report.html import write_report
+from longmark.scores.manifest import MetricFacts
 from longmark.text.graph import Statement, StatementGraph
 
 pytest.importorskip("networkx", reason="the figure needs the extra graphs")
@@ -29,6 +30,9 @@ TEXTS = {
 }
 
 
+FACTS = {NLI: MetricFacts(view=("graph", NLI))}
+
+
 def ice(**more: str) -> StatementGraph:
     """a0 = c1 = c4: one component, covered. Missing: c0 (entails a0, and contradicts it), c2 and c3."""
     nodes = [
@@ -40,7 +44,7 @@ def ice(**more: str) -> StatementGraph:
 
 
 def view_of(graph: StatementGraph, **more: Any) -> View:
-    (view,) = views_of({NLI: graph_row("x", graph, **more)})
+    (view,) = views_of({NLI: graph_row("x", graph, **more)}, FACTS)
     return view
 
 
@@ -122,7 +126,7 @@ def test_lines_say_which_way_the_entailment_goes() -> None:
 )
 def test_graphs_without_a_missing_or_any_statement(graph: StatementGraph, says: str) -> None:
     row = graph_row("x", StatementGraph((Statement("c", "context", "x"),)))
-    (view,) = views_of({NLI: replace(row, evidence=graph_row("x", graph).evidence)})
+    (view,) = views_of({NLI: replace(row, evidence=graph_row("x", graph).evidence)}, FACTS)
     assert view.blocks[0] == ("note", says)
 
 
@@ -150,8 +154,11 @@ def test_without_networkx_the_words_stand_and_the_figure_names_the_extra(monkeyp
     "damaged",
     [{"nodes": None}, {"uncovered": [["c9"]]}, {"covered": [[]]}, {"basis": 3}, {"edges": [["a0"]]}, {"covered": []}],
 )
-def test_evidence_of_another_shape_has_no_view(damaged: dict[str, Any]) -> None:
-    assert views_of({NLI: graph_row("x", ice(), **damaged)}) == []
+def test_evidence_of_another_shape_is_shown_as_recorded(damaged: dict[str, Any]) -> None:
+    row = graph_row("x", ice(), **damaged)
+    (view,) = views_of({NLI: row}, FACTS)
+    assert view.title == "Evidence as recorded"
+    assert ("value", row.evidence) in view.blocks
 
 
 @needs_chromium

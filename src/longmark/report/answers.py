@@ -14,7 +14,7 @@ from longmark.report.choices import Agreement, choice_of, choices_view, disagree
 from longmark.report.evidence import View, views_of
 from longmark.report.format import counted, fixed
 from longmark.report.page import as_json
-from longmark.report.reasons import reasons_view
+from longmark.report.reasons import mark, reasons_view
 from longmark.report.summary import Summary
 from longmark.report.worst import kind_of, place_of, worst_of
 from longmark.scores.files import examples_of, rows_of, system_of
@@ -163,8 +163,11 @@ def entry(shown: Shown, summary: Summary, titles: dict[str, str], manifest: Mani
     due = [name for name in summary.metrics if name in results or (manifest.data and not manifest.ended)]
     worst = worst_of(results, summary.facts)
     heads = {name: _head(name, results.get(name), summary, titles) for name in due}
-    why, quoted = reasons_view(results, example.answer if example else None, heads)
-    views = [*([why] if why else []), *views_of(results)]
+    judged = {name: head for name, head in heads.items() if summary.facts[name].view[0] == "judges"}
+    marks = [row for name, row in results.items() if name in heads and summary.facts[name].view[0] == "marked"]
+    why, quoted = reasons_view(results, example.answer if example else None, judged)
+    mark(marks, example.answer if example else None, quoted)
+    views = [*([why] if why else []), *views_of(results, summary.facts)]
     pair = example if isinstance(example, Pair) else None
     if pair:
         views.insert(0, choices_view(pair, {name: results[name] for name in due if name in results}, titles))

@@ -1,14 +1,16 @@
 """What the rows of an answer say, as plain data for the page: the evidence of the metrics, as views.
 
 A view is the evidence of one metric as a person reads it: tables with verdicts and signed numbers, notes, folds. It
-stands once for all scores that share it. Evidence of another shape (an older run, a damaged row) has no view.
+stands once for all scores that share it. The metric declares which (`Metric.view`; the manifest of the run holds it).
+Evidence of another shape (an older run, a damaged row) is shown as recorded.
 """
 
 from __future__ import annotations
 
+import json
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import compress, zip_longest
@@ -17,6 +19,7 @@ from typing import Any
 from longmark.records import Row
 from longmark.records.metric_name import base_of
 from longmark.report.format import BY, counted, fixed, listed
+from longmark.scores.manifest import MetricFacts
 
 VERDICTS = {
     "yes": ("✓", "stated, and verifiable in the passages"),
@@ -37,6 +40,7 @@ _COSINE = (
     "The judge wrote questions that the answer would answer. The cosine says how similar each is to the question that "
     "was asked (1: the same)."
 )
+_FROM = {True: "From the masked answer", False: "From the answer as it is"}
 _NUMBER = (int, float)
 _PARAMETERS = re.compile(r"@\S+")
 _OTHER_SHAPE = (KeyError, TypeError, ValueError, AttributeError, StopIteration)
@@ -95,25 +99,43 @@ class Cell:
     more: dict[str, Any] = field(default_factory=dict)
 
 
-def views_of(results: Results) -> list[View]:
-    """The views of an answer; where several judges scored it, each has its own."""
-    found = []
-    for family, makers in _MAKERS.items():
-        judges: dict[str, dict[str, Row]] = {}
-        for name, row in results.items():
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """The rows of an answer that share a view: of one metric, with its parameters, by one judge. metric: its own name;
+    suffix: its parameters and the judge, as they end its scores' names; rows: by the part of the score's name."""
+
+    metric: str
+    suffix: str
+    rows: Mapping[str, Row]
+
+    @property
+    def evidence(self) -> Iterator[dict[str, Any]]:
+        return (row.evidence for row in self.rows.values())
+
+
+def views_of(results: Results, facts: Mapping[str, MetricFacts]) -> list[View]:
+    """The views of an answer, as its metrics declare them; where several judges scored it, each has its own. Evidence
+    of another shape is shown as recorded."""
+    shared: dict[tuple[str, str, str], dict[str, Row]] = {}
+    for name, row in results.items():
+        kind, metric = facts[name].view if name in facts else ("", "")
+        if kind in _MAKERS and row.evidence:
             base = base_of(name.partition(BY)[0])
-            if base == family or base.startswith(f"{family}."):
-                judges.setdefault(name.removeprefix(base), {})[base[len(family) + 1 :]] = row
-        for judge, its in judges.items():
-            for make in makers:
-                try:
-                    view = make(its)
-                except _OTHER_SHAPE:
-                    continue
-                view.title += judge
-                view.covers = [f"{family}.{part}".rstrip(".") + judge for part in view.covers]
-                found.append(view)
-                break
+            shared.setdefault((kind, metric, name.removeprefix(base)), {})[base[len(metric) + 1 :]] = row
+    found = []
+    order = list(_MAKERS)
+    for (kind, metric, suffix), rows in sorted(shared.items(), key=lambda one: order.index(one[0][0])):
+        try:
+            view = _MAKERS[kind](Shared(metric, suffix, rows))
+        except _OTHER_SHAPE:
+            if all(row.score is None for row in rows.values()):
+                continue  # replies that could not be read, say: they are shown with the reason
+            shown = [block for row in rows.values() for block in (("head", row.metric), ("value", row.evidence))]
+            note = f"{metric} declares the view {kind}, and this evidence has another form. It is shown as recorded."
+            view = View("Evidence as recorded", counted(len(rows), "score"), list(rows), [("note", note), *shown])
+        view.title += suffix
+        view.covers = [f"{metric}.{part}".rstrip(".") + suffix for part in view.covers]
+        found.append(view)
     titles = [_PARAMETERS.sub("", view.title) for view in found]
     for view, title in zip(found, titles, strict=True):
         view.title = title if titles.count(title) == 1 else view.title.replace("@", ", ")
@@ -169,9 +191,11 @@ def _rest(evidence: Mapping[str, Any], *shown: str) -> Block:
     return "fold", "More of the evidence" if rest else "", rest
 
 
-def _claims(its: Results) -> View:
+def _claims(its: Shared) -> View:
     """Claims with the vote on each dimension, and the arithmetic of the score."""
-    overall = its[""]
+    overall = next((row for row in its.rows.values() if "weights" in row.evidence), None)
+    if overall is None:
+        return _dimensions(its)
     evidence = overall.evidence
     weights = {name: _as(_NUMBER, weight) for name, weight in _as(dict, evidence["weights"]).items()}
     claims = [(one["claim"], {name: one["dimensions"][name] for name in weights}) for one in _list(evidence["claims"])]
@@ -191,27 +215,28 @@ def _claims(its: Results) -> View:
         blocks.append(("gap", _as(str, reason)))
     else:
         above, below = (" + ".join(parts) for parts in zip(*products, strict=True))
-        blocks.append(("sum", f"specificity = ({above}) / ({below})", fixed(overall.score, 3)))
+        name = _plain(its.metric.rpartition(".")[2])
+        blocks.append(("sum", f"{name} = ({above}) / ({below})", fixed(overall.score, 3)))
     blocks.append(_rest(evidence, "claims", "weights", "judges", "rule"))
-    return View("Claims and their verdicts", counted(len(claims), "claim"), ["", *weights], blocks)
+    return View("Claims and their verdicts", counted(len(claims), "claim"), list(its.rows), blocks)
 
 
-def _dimensions(its: Results) -> View:
+def _dimensions(its: Shared) -> View:
     """Claims with their votes from the scores of the dimensions. Each of those has only the claims on which a judge
     found a detail, so the others are n/a."""
-    names = [name for name, row in its.items() if name and "votes" in row.evidence and "claims" in row.evidence]
+    names = [name for name, row in its.rows.items() if "votes" in row.evidence and "claims" in row.evidence]
     votes: dict[str, dict[str, Any]] = {}
     for name in names:
-        for claim in _list(its[name].evidence["claims"]):
+        for claim in _list(its.rows[name].evidence["claims"]):
             votes.setdefault(_as(str, claim["claim"]), {one: {"vote": "n/a"} for one in names})[name] = claim
-    note = "Claims without a detail are not recorded here. They are in the evidence of score.specificity."
+    note = f"Claims without a detail are not recorded here. They are in the evidence of {its.metric}."
     blocks = [*_verdicts(its, names, _list(list(votes.items())), None), ("note", note)]
     return View("Claims and their verdicts", counted(len(votes), "claim"), names, blocks)
 
 
-def _verdicts(its: Results, names: Sequence[str], claims: Sequence[tuple[str, Any]], judges: Any) -> list[Block]:
+def _verdicts(its: Shared, names: Sequence[str], claims: Sequence[tuple[str, Any]], judges: Any) -> list[Block]:
     """judges: the jury's models, where the evidence names them."""
-    models = next((models for row in its.values() if (models := row.signature.models.get("judge"))), [])
+    models = next((models for row in its.rows.values() if (models := row.signature.models.get("judge"))), [])
 
     def juror(k: int, n: int) -> str:
         jury = next((one for one in (judges, models) if isinstance(one, list) and len(one) == n), None)
@@ -242,9 +267,9 @@ def _verdicts(its: Results, names: Sequence[str], claims: Sequence[tuple[str, An
     return [("legend",), ("table", ["Claim", *map(_plain, names)], lines, "claim", "")]
 
 
-def _points(its: Results) -> View:
+def _points(its: Shared) -> View:
     """The parts of the answer, what each adds to its relevance, and their order by that."""
-    evidence = next(its[part].evidence for part in ("order_changed", "relevance") if part in its)
+    evidence = max((one for one in its.evidence if "points" in one), key=len, default={"points": None})
     points = [(_as(int, one["point"]), _as(str, one["text"]), one.get("delta")) for one in _list(evidence["points"])]
     numbers, deltas = [point for point, _, _ in points], [delta for _, _, delta in points if delta is not None]
     measured, scale = len(deltas) == len(points), Scale(_as(_NUMBER, delta) for delta in deltas)
@@ -263,23 +288,22 @@ def _points(its: Results) -> View:
             lines.insert(0 if part == "intro" else len(lines), [Cell("line", part), *aside])
     kept = [True, True, measured, bool(order)]
     lines, heads = [[*compress(line, kept)] for line in lines], [*compress(_HEADS, kept)]
-    score = its["relevance"].score if "relevance" in its else evidence.get("relevance")
+    score = its.rows["relevance"].score if "relevance" in its.rows else evidence.get("relevance")
     says = "" if score is None else f"The reranker gives the answer {signed(_as(_NUMBER, score), 3)}. "
     says += _DELTA_OF_POINT if measured else "No delta was computed."
     blocks: list[Block] = [("note", says), ("table", heads, lines, "part of the answer", "parts of the answer")]
     if order:
         way = "keep their order" if order == numbers else f"come in the order {', '.join(map(str, order))}"
         blocks.append(("note", f"Sorted by delta, the points {way}."))
-    if "order_changed" in its and its["order_changed"].reason:
-        blocks.append(("gap", its["order_changed"].reason))
+    blocks += [("gap", reason) for reason in dict.fromkeys(row.reason for row in its.rows.values()) if reason]
     blocks.append(_rest(evidence, "points", "intro", "closing", "new_order", "relevance", "without_effect"))
-    return View("Points and what each adds", counted(len(points), "point"), ["relevance", "order_changed"], blocks)
+    return View("Points and what each adds", counted(len(points), "point"), list(its.rows), blocks)
 
 
-def _facts(its: Results) -> View:
+def _facts(its: Shared) -> View:
     """The facts drawn from the passages, with the passages that each comes from as far as the row knows them."""
-    covers = [part for part in ("absolute", "relative") if part in its]
-    evidence = next(its[part].evidence for part in covers if "claims" in its[part].evidence)
+    covers = list(its.rows)
+    evidence = next(one for one in its.evidence if "claims" in one)
     scale = Scale(_as(_NUMBER, fact["delta"]) for fact in _list(evidence["claims"]))
     extremes = {_NEEDED: evidence.get("most_needed"), _DISTRACTING: evidence.get("most_distracting")}
     lines = []
@@ -292,22 +316,23 @@ def _facts(its: Results) -> View:
     confidence = evidence.get("confidence")
     known = "" if confidence is None else f" ({_as(_NUMBER, confidence):.3g})"
     names = {"absolute": "mean delta", "relative": "mean of delta / confidence"}
-    means = [f"{names[part]} = {signed(score, 4)}" for part in covers if (score := its[part].score) is not None]
+    scored = {part: row.score for part, row in its.rows.items() if row.score is not None}
+    means = [f"{names.get(part, _plain(part) or 'score')} = {signed(score, 4)}" for part, score in scored.items()]
     blocks: list[Block] = [("note", _DELTA_OF_FACT.format(known)), ("sum", ", ".join(means), "")]
     blocks.append(("table", ["Fact", "Delta", "Of the confidence", "Passages"], lines, "fact", ""))
     blocks.append(_rest(evidence, "claims", "confidence"))
     return View("Facts of the passages and what they contributed", counted(len(lines), "fact"), covers, blocks)
 
 
-def _questions(its: Results) -> View:
+def _questions(its: Shared) -> View:
     """Questions that the judge wrote from the answer, masked and as it is, with their cosines."""
-    parts = {part: its[part] for part in ("masked", "plain") if part in its and its[part].evidence.get("questions")}
+    parts = {part: row for part, row in its.rows.items() if row.evidence.get("questions")}
     scale = Scale([1.0, *(_as(_NUMBER, q["cosine"]) for row in parts.values() for q in row.evidence["questions"])], 3)
     blocks: list[Block] = [("note", _COSINE)]
     shown: list[list[Any]] = []
-    for part, row in parts.items():
+    for row in parts.values():
         evidence, questions = row.evidence, _list(row.evidence["questions"])
-        blocks.append(("head", "From the masked answer" if part == "masked" else "From the answer as it is"))
+        blocks.append(("head", _FROM["masked_answer" in evidence]))
         if evidence.get("masked_answer"):
             slots = {
                 f"[{slot.upper()}]"
@@ -328,7 +353,7 @@ def _questions(its: Results) -> View:
     return View("Questions the answer would answer", count, list(parts), blocks)
 
 
-def _graph(its: Results) -> View:
+def _graph(its: Shared) -> View:
     """The graph of statements of a comprehensiveness metric."""
     from longmark.report.graph_view import graph_view  # which imports the views
 
@@ -339,10 +364,69 @@ def _plain(name: str) -> str:
     return name.replace("_", " ")
 
 
-_MAKERS = {
-    "score.specificity": (_claims, _dimensions),
-    "score.segment_attribution": (_points,),
-    "score.context_utilization": (_facts,),
-    "score.answer_relevance": (_questions,),
-    **{f"comprehensiveness.{way}": (_graph,) for way in ("nli", "qa", "end_to_end")},
+def _cells(its: Shared) -> View:
+    """Every list of objects as a table, all of one row of the evidence that several scores share."""
+    blocks: list[Block] = []
+    shown: list[Any] = []
+    for part, row in its.rows.items():
+        tables = {key: value for key, value in row.evidence.items() if _objects(value) and (key, value) not in shown}
+        if tables and len(its.rows) > 1:
+            blocks.append(("head", _plain(part) or its.metric))
+        for key, lines in tables.items():
+            shown.append((key, lines))
+            heads = list(dict.fromkeys(name for line in lines for name in line))
+            cells = [[_cell(line.get(head)) for head in heads] for line in lines]
+            blocks += [
+                ("head", _plain(key).capitalize()),
+                ("table", [_plain(head) for head in heads], cells, "line", ""),
+            ]
+        blocks.append(_rest(row.evidence, *(key for key, value in row.evidence.items() if _objects(value))))
+    title = _plain(its.metric.rpartition(".")[2]).capitalize()
+    return View(title, counted(len(_list(shown)), "table"), list(its.rows), blocks)
+
+
+def _objects(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(one, dict) for one in value)
+
+
+def _cell(value: Any) -> Cell:
+    if value is None or isinstance(value, bool):
+        return Cell("line", {None: "–", True: "yes", False: "no"}[value])
+    if isinstance(value, int | float):
+        return Cell("number", f"{value:g}")
+    return Cell("words", value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
+
+
+def _turns(its: Shared) -> View:
+    """Who said what, in turn."""
+    return _two(its, "turns", ("who", "text"), ("Turns", "turn"))
+
+
+def _marked(its: Shared) -> View:
+    """Passages of the answer with what they are."""
+    return _two(its, "marked", ("text", "label"), ("Passages of the answer", "passage"))
+
+
+def _two(its: Shared, key: str, names: tuple[str, str], title: tuple[str, str]) -> View:
+    """A table of two texts of each entry."""
+    evidence = next(one for one in its.evidence if key in one)
+    lines = [
+        [Cell("words" if name == "text" else "line", _as(str, one[name])) for name in names]
+        for one in _list(evidence[key])
+    ]
+    heads = [name.capitalize() for name in names]
+    blocks: list[Block] = [("table", heads, lines, title[1], ""), _rest(evidence, key)]
+    return View(title[0], counted(len(lines), title[1]), list(its.rows), blocks)
+
+
+_MAKERS: dict[str, Callable[[Shared], View]] = {
+    "claims": _claims,
+    "points": _points,
+    "facts": _facts,
+    "questions": _questions,
+    "graph": _graph,
+    "turns": _turns,
+    "marked": _marked,
+    "cells": _cells,
 }
+"""View -> what makes it of evidence. The view `judges` is made in `reasons`, for all metrics of an answer together."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from math import hypot
 from typing import Any
 
-from longmark.report.evidence import Block, Cell, Results, View
+from longmark.report.evidence import Block, Cell, Shared, View
 from longmark.report.format import counted, listed
 from longmark.text.graph import ANSWER, EVIDENCE_KEYS, StatementGraph, contradictory, from_evidence
 
@@ -71,9 +71,9 @@ class Figure:
     lines: list[Line]
 
 
-def graph_view(its: Results) -> View:
-    """The view of a row of `comprehensiveness.*`. ValueError or KeyError if its evidence has another form."""
-    evidence = its[""].evidence
+def graph_view(its: Shared) -> View:
+    """The view of a graph of statements. ValueError or KeyError if its evidence has another form."""
+    evidence = next(one for one in its.evidence if "nodes" in one)
     graph = from_evidence(evidence)
     shapes, of = _shapes(graph, evidence)
     lines = _lines(graph, of)
@@ -92,7 +92,8 @@ def graph_view(its: Results) -> View:
     blocks += _table(["Statement of the answer", "Entailed by", *heads], answers, lines)
     rest = {key: value for key, value in evidence.items() if key not in EVIDENCE_KEYS}
     blocks.append(("fold", "More of the evidence" if rest else "", rest))
-    return View("What the answer covers and misses", f"{len(covered)} of {counted(total, 'statement')}", [""], blocks)
+    count = f"{len(covered)} of {counted(total, 'statement')}"
+    return View("What the answer covers and misses", count, list(its.rows), blocks)
 
 
 def _missing(missing: Sequence[Shape], total: int) -> str:

@@ -7,7 +7,7 @@ complete words. A quote that does not stand in the answer is listed as such and 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -81,6 +81,16 @@ def reasons_view(
         return None, {}
     given = sum(bool(judge["reason"]) for one in found.values() for judge in one["judges"])
     return View("Reasons", counted(given, "reason"), list(found), [("reasons", one) for one in found.values()]), places
+
+
+def mark(rows: Iterable[Row], answer: str | None, places: Places) -> None:
+    """Adds the places of the passages that rows of the view `marked` name."""
+    for row in rows:
+        given = row.evidence.get("marked")
+        for one in given if isinstance(given, list) else ():
+            text = one.get("text") if isinstance(one, dict) else None
+            if isinstance(text, str) and (place := place_of(text, answer or "")) is not None:
+                places.setdefault(place, len(places) + 1)
 
 
 def _reason(verdict: Mapping[str, Any], answer: str | None, places: Places) -> dict[str, Any]:

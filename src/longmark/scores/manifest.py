@@ -19,7 +19,8 @@ class MetricFacts:
     """What a table or a figure must know of a metric's scores.
 
     lo, hi: least and greatest value that can occur, None if there is no limit or it is not known; higher_is_better:
-    None if neither direction is better or, unless `declared`, if that is not known.
+    None if neither direction is better or, unless `declared`, if that is not known. view: how its evidence is shown,
+    and the metric's own name without parameters, which scores that share a view have in common.
     """
 
     lo: float | None = None
@@ -27,6 +28,7 @@ class MetricFacts:
     higher_is_better: bool | None = None
     summary: str = ""
     declared: bool = False
+    view: tuple[str, str] = ("", "")
 
     @property
     def bounded(self) -> bool:
@@ -124,7 +126,13 @@ def _facts(entry: dict[str, Any]) -> MetricFacts:
         higher_is_better=better if isinstance(better, bool) else None,
         summary=str(entry.get("summary") or ""),
         declared="higher_is_better" in entry,
+        view=_view(entry.get("view")),
     )
+
+
+def _view(value: Any) -> tuple[str, str]:
+    kind, metric = value if isinstance(value, list) and len(value) == 2 else ("", "")
+    return str(kind), str(metric)
 
 
 def _bound(value: Any) -> float | None:

@@ -330,7 +330,7 @@ def test_people_s_labels_stand_beside_their_answers(tmp_path: Path, cache: CallC
                 found[f"{row.metric} by {evaluator}"] = beside(read, "Gemini", row)
             else:
                 assert beside(read, "Gemini", row) == row  # nobody labelled it
-    view = views_of(found)[0]
+    view = views_of(found, {})[0]
     _, heads, lines, *_ = view.blocks[0]
     assert (view.title, heads) == ("Labels of raters", ["Rater", "hazard", "answer relevance"])
     assert sorted([cell.value for cell in line] for line in lines) == [

@@ -271,4 +271,5 @@ METRIC = Metric(
     checks=_checks,
     shares=answer_calls,
     silence=Silence(0, 0, 0),
+    view="graph",
 )

@@ -272,4 +272,5 @@ METRIC = Metric(
     version=2,
     calls=_calls,
     silence=Silence(0, 0),
+    view="graph",
 )

@@ -322,6 +322,7 @@ METRIC = Metric(
     calls=_calls,
     checks=_checks,
     shares=_shares,
+    view="cells",
     silence={
         "claim_recall": Silence(),
         "context_precision": Silence(),

@@ -216,4 +216,5 @@ METRIC = Metric(
     calls=_calls,
     by_domain=True,
     silence=Silence(empty="undefined"),
+    view="questions",
 )

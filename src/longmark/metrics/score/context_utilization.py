@@ -203,4 +203,5 @@ METRIC = Metric(
     params=Params,
     calls=_calls,
     silence=Silence(empty="undefined"),
+    view="facts",
 )

@@ -113,4 +113,5 @@ METRIC = Metric(
     params=Params,
     calls=lambda example, _params, _judges: int(bool((example.answer or "").strip())),
     silence={"relevance": Silence("undefined"), "order_changed": _NO_ORDER},
+    view="points",
 )

@@ -329,4 +329,5 @@ METRIC = Metric(
     shares=answer_calls,
     by_domain=True,
     silence=Silence("undefined", "undefined", "undefined"),
+    view="claims",
 )
