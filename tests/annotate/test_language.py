@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.annotate.test_screens import SCREENS, STUDY
+from tests.annotate.test_screens import ITEM, SCREENS, STUDY
 
 from longmark.annotate import screens
 from longmark.annotate.language import catalogue, keys, language_of, say
+from longmark.annotate.screens import Frame
 
 HERE = Path(screens.__file__).parent
 LANGUAGES = sorted(file.stem for file in (HERE / "languages").glob("*.yaml"))
@@ -83,3 +84,11 @@ def test_what_python_says_is_found_by_its_form():
     assert say("has 3 spans; the limit is 2", language="de") == "hat 3 Teile; erlaubt sind 2"
     assert say("The owner of the house", language="de") == "The owner of the house", "a short form fits too much"
     assert (language_of("de-AT"), language_of("fr"), language_of("")) == ("de", "en", "en")
+
+
+def test_a_table_in_an_answer_has_its_name_in_the_language_of_the_study_and_no_text_can_forge_it():
+    answer = '|a|\n|-|\n|aria-label="Table"|'
+    item = replace(ITEM, shown={**ITEM.shown, "a": answer})
+    page = screens.render(screens.Work(Frame("T", lang="de"), STUDY.model_copy(update={"language": "de"}), item))
+    assert page.count('aria-label="Tabelle"') == 1
+    assert "aria-label=&quot;Table&quot;" in page

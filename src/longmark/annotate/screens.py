@@ -305,8 +305,9 @@ def _read(study: Study, item: Item, swapped: bool) -> dict[str, Any]:
     from markupsafe import Markup
 
     kind = markdown.rich if study.markup == "markdown" else markdown.plain
-    parts = controls.parts(study, item, swapped)
-    return {"parts": parts, "set": lambda text: Markup(kind(text).html), "marked": frozenset()}
+    table = f'aria-label="{sayer(study.language)("Table")}"'  # foreign text has no quotes of its own
+    shown = {"set": lambda text: Markup(kind(text).html.replace('aria-label="Table"', table))}
+    return {"parts": controls.parts(study, item, swapped), "marked": frozenset(), **shown}
 
 
 def _more(screen: Screen) -> dict[str, Any]:
