@@ -92,8 +92,22 @@ class Hashed:
         return np.array([(np.cos(t), np.sin(t)) for t in turns], dtype=np.float32), np.ones(len(turns), dtype=bool)
 
 
-def scores(name: str, answer: str, judge: FakeChat, more: dict[str, str]) -> dict[str, float | str]:
-    """Full name -> score, or the status of an unscored one."""
+class Refusing:
+    """A model in place of a fake whose every call is refused."""
+
+    def __init__(self, fake: Any) -> None:
+        self._fake = fake
+
+    def __getattr__(self, name: str) -> Any:
+        async def refused(*_words: Any) -> Any:
+            raise RequestRefused("out of order", 400)
+
+        calls = ("embed", "rerank", "likelihood", "chat", "classify")
+        return refused if name in calls else getattr(self._fake, name)
+
+
+def scores(name: str, answer: str, judge: FakeChat, more: dict[str, str], failing: str = "") -> dict[str, float | str]:
+    """Full name -> score, or the status of an unscored one. failing: the role whose model fails."""
     shared: dict[str, Any] = {"question": "What drives the currents in Florida?", "contexts": (Context(text=FACT),)}
     shared["references"] = ("b",) if name == "climaqa.mcq" else (FACT,)
     example: Any
@@ -110,6 +124,7 @@ def scores(name: str, answer: str, judge: FakeChat, more: dict[str, str]) -> dic
     for kind in ("paraphrase", "perturbation") if metrics.load(name).variants else (None,):
         one = example.model_copy(update={"variant": kind}) if kind else example
         roles: dict[str, Any] = {"embedder": FakeEmbedder(), "reranker": FakeReranker(), "lm": FakeLanguageModel()}
+        roles |= {failing: Refusing(roles.get(failing, judge))} if failing else {}
         made = score_sync(name, one, PARAMS.get(name, {}) | more, judge=judge, **roles)
         found |= {full: scored.status if scored.value is None else scored.value for full, scored in made.items()}
     return found
@@ -136,7 +151,7 @@ def asked(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
         more["examples"] = str(tmp_path / "labelled.jsonl")
         labelled = {"id": "9", "question": "Other?", "a": "one", "b": "two", "label": "b"}
         (tmp_path / "labelled.jsonl").write_text(json.dumps(labelled) + "\n", encoding="utf-8")
-    return request.param, lambda answer, judge: scores(request.param, answer, judge, more)
+    return request.param, lambda answer, judge, failing="": scores(request.param, answer, judge, more, failing)
 
 
 def test_every_metric_gives_silence_what_it_declares(asked: Any) -> None:
@@ -154,6 +169,16 @@ def test_a_failed_judge_leaves_every_judged_score_unscored(asked: Any) -> None:
     failed = score(f"So: {FACT}", FakeChat(lambda _request: RequestRefused("out of order", 400)))
     judged = "judge" in metrics.load(name).models
     assert all((given == "model_error") == judged for given in failed.values()), failed
+
+
+def test_another_model_that_fails_gives_no_score_that_needs_it(asked: Any) -> None:
+    name, score = asked
+    for role in {*metrics.load(name).models} - {"judge"}:
+        healthy, failed = (score(f"So: {FACT}", FakeChat(reply), one) for one in ("", role))
+        lost = {full for full in healthy if failed[full] == "model_error"}
+        assert all(failed[full] == healthy[full] for full in healthy if full not in lost), (role, failed)
+        # nli embeds only where there are many statements
+        assert lost or (name, role) == ("comprehensiveness.nli", "embedder"), (role, failed)
 
 
 def test_saying_nothing_gives_no_score_that_is_better_than_the_worst_by_a_rule() -> None:
