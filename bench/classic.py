@@ -33,7 +33,8 @@ from longmark.cli import main as command
 from longmark.errors import NoScore
 from longmark.metric import Score
 from longmark.metrics.classic import _rouge, _tokens, bleu, chrf
-from longmark.records import Example, Pair
+from longmark.records import Pair
+from longmark.records.pair import example_of
 
 Metric = Callable[[str, str], float]
 METRICS = "classic.rouge_1,classic.rouge_2,classic.rouge_l,classic.bleu,classic.chrf,classic.length"
@@ -45,7 +46,7 @@ def texts(files: list[Path], n: int) -> list[tuple[str, str]]:
     for file in files:
         some: list[tuple[str, str]] = []
         for line in file.read_bytes().splitlines():
-            pair = Example.from_json(line)
+            pair = example_of(line)
             assert isinstance(pair, Pair)
             some += [(one, pair.references[0]) for one in (pair.a, pair.b)] if pair.references else [(pair.b, pair.a)]
         found += some[: -(-n // len(files))]

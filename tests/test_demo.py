@@ -63,7 +63,7 @@ def test_the_demo_says_which_system_is_better_which_metric_to_trust_and_where_to
     assert any(line.startswith("Trust contextual coherence: its scores follow the ratings") for line in printed)
     assert any("Do not trust question relevance with this judge" in line for line in printed)
     rows = list(read_rows(out / "scores" / "rows.jsonl")) + list(read_rows(out / "costly" / "rows.jsonl"))
-    assert len([row for row in rows if row.score is not None]) == 30 * 4 + demo.FEW * 2
+    assert len([row for row in rows if row.score is not None]) == 30 * 4 + page.FEW * 2
     named = [line.split()[0] for line in printed if line.startswith(str(out))]
     assert len(named) == 5
     assert all(Path(name).is_file() for name in named)

@@ -32,7 +32,7 @@ from longmark.models.registry import ModelNames, Name, Registry
 from longmark.prompts import PromptBook
 from longmark.records import Example
 from longmark.records.metric_name import base_of
-from longmark.text.entailment import named_checker
+from longmark.text.overlap import named_checker
 
 __all__ = [
     "FakeChat",

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from longmark.annotate import checks
 from longmark.annotate import study as studies
 from longmark.annotate.assign import AssignmentState, Queue
 from longmark.annotate.items import Item, read_items
@@ -23,7 +24,7 @@ def study_of(folder: Path, text: str) -> Study:
     """The study of a text, in a file STUDY.yaml."""
     path = folder / "STUDY.yaml"
     path.write_text(text, encoding="utf-8")
-    return studies.load(path)
+    return checks.load(path)
 
 
 def lines(path: Path, records: Iterable[Mapping[str, Any]]) -> Path:

@@ -18,8 +18,9 @@ from tests.annotate.studies import labelled, lines, records_of, set_up, some_val
 from longmark import metaeval
 from longmark.analysis.studies.calf.rows import read as read_pairs
 from longmark.analysis.studies.comprehensiveness import annotation
-from longmark.analysis.studies.score.people import Item as ScoreItem
-from longmark.analysis.studies.score.people import read_labels
+from longmark.analysis.studies.score.labels import Item as ScoreItem
+from longmark.analysis.studies.score.labels import read_labels
+from longmark.annotate.checks import load
 from longmark.annotate.export import FILES, export
 from longmark.annotate.items import Item, read_items
 from longmark.annotate.labels import collect
@@ -34,7 +35,7 @@ from longmark.annotate.progress import (
     states,
 )
 from longmark.annotate.store import Assignment, Page, Store, Visit
-from longmark.annotate.study import TEMPLATES, Adjudication, Study, load, template
+from longmark.annotate.study import TEMPLATES, Adjudication, Study, template
 from longmark.records import Pair
 from longmark.records.read import Reading
 from longmark.scores.labels import Labels

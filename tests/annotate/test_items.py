@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 from tests.annotate.studies import PASSAGE, lines, records_of, set_up, study_of
 
+from longmark.annotate.checks import load
 from longmark.annotate.items import Item, read_items, warnings
 from longmark.annotate.site import read_priorities
-from longmark.annotate.study import TEMPLATES, load
+from longmark.annotate.study import TEMPLATES
 from longmark.cli import parser
 from longmark.cli.annotate_files import init
 from longmark.datasets.benchmark.cloze import blank

@@ -15,12 +15,12 @@ from tests.annotate.serving import STUDY, Client, Served, serving, write_study
 from tests.program import run
 
 from longmark.annotate.auth import Access
+from longmark.annotate.checks import load
 from longmark.annotate.export import export
 from longmark.annotate.items import Item
 from longmark.annotate.labels import collect
 from longmark.annotate.progress import forecast, methods
 from longmark.annotate.site import import_study
-from longmark.annotate.study import load
 
 RIGHT, WRONG = {"f.right": "yes", "f.relevance": "7"}, {"f.right": "n-a", "f.relevance": "7"}
 

@@ -24,7 +24,8 @@ from tests.program import (
 )
 
 import longmark
-from longmark.records import STATUSES, Example
+from longmark.records import STATUSES
+from longmark.records.pair import example_of
 
 CONCURRENCY = 8
 READABILITY = "score.readability"
@@ -85,7 +86,7 @@ def test_killed_at_random_moments_and_run_again_until_it_ends(tmp_path: Path, ki
     assert values_of(folder) == values_of(tmp_path / "undisturbed")
     assert {row.status for row in found} <= set(STATUSES)
     assert [row.signature for row in found] == [row.signature for row in rows_of(tmp_path / "undisturbed")]
-    read = [Example.from_json(line) for line in (folder / "examples.jsonl").read_bytes().splitlines()]
+    read = [example_of(line) for line in (folder / "examples.jsonl").read_bytes().splitlines()]
     assert [example.id for example in read] == [str(i) for i in range(40 * kills)]
     manifest = manifest_of(folder)
     assert manifest["finished"] is not None

@@ -16,7 +16,8 @@ from tests.fuzz.mutate import Raw, damaged, deep, dumps, each, mutated
 
 from longmark import domain
 from longmark.engine.session import ProfileCheck
-from longmark.records import Example, Row
+from longmark.records import Row
+from longmark.records.pair import example_of
 from longmark.records.read import Reading
 from longmark.records.write import read_rows
 from longmark.scores.labels import Labels
@@ -134,7 +135,7 @@ def read_examples(path: Path) -> None:
     """As a run reads them: what is kept of an example must be the example."""
     for example in ProfileCheck(domain.load()).over(Reading(path, skip_bad=True)):
         example.content_hash()
-        assert _kept(Example.from_json(example.to_json()).model_dump()) == _kept(example.model_dump())
+        assert _kept(example_of(example.to_json()).model_dump()) == _kept(example.model_dump())
 
 
 def _kept(value: Any) -> Any:

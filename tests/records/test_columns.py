@@ -9,6 +9,7 @@ import pytest
 from longmark.errors import UnknownName, UserError
 from longmark.records import Context, Example, Pair
 from longmark.records.columns import BadRecord, Columns
+from longmark.records.pair import example_of
 
 
 def read(record: Any, cells: bool = False, **mapping: str) -> Example:
@@ -193,7 +194,7 @@ def test_a_passage_keeps_its_page_which_no_metric_sees() -> None:
         read({"question": "q", "answer": "a", "contexts": [{"text": "c", **more}]}) for more in ({}, {"page": 7})
     )
     assert paged.contexts == (Context(text="c", page="7"),)
-    assert Example.from_json(paged.to_json()).contexts == paged.contexts
+    assert example_of(paged.to_json()).contexts == paged.contexts
     assert plain.id == paged.id
     a, b = (Pair(question="q", a="x", b="y", contexts=one.contexts) for one in (plain, paged))
     assert a.content_hash() == b.content_hash()

@@ -11,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from longmark.errors import UserError
-from longmark.records import Example, Row
+from longmark.records import Row
 from longmark.records.columns import BadRecord, Columns
 from longmark.records.files import DEPTH, check, flaw, parse_document, parse_json, read_object
+from longmark.records.pair import example_of
 
 SCALARS = st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text(st.characters(exclude_categories=["Cs"]))
 VALUES = st.recursive(SCALARS, lambda inner: st.lists(inner) | st.dictionaries(st.text(max_size=9), inner))
@@ -84,7 +85,7 @@ def test_the_deepest_value_that_is_let_in_is_kept_by_every_later_step() -> None:
     assert flaw(value) is None
     assert flaw([value]) == f"is nested more than {DEPTH} levels deep"
     example = Columns().example(parse_json(json.dumps({"question": "q", "x": nested(DEPTH - 1)})))
-    assert Example.from_json(example.to_json()) == example
+    assert example_of(example.to_json()) == example
     assert example.content_hash()
     row = {"example_id": "e", "metric": "m", "score": 1, "evidence": {"x": nested(DEPTH - 2)}}
     assert Row.from_json(Row.from_json(orjson.dumps(row)).to_json()).evidence == row["evidence"]

@@ -10,7 +10,7 @@ from tests.program import write_jsonl
 
 from longmark.errors import BadInput, UserError
 from longmark.records import Example, Pair
-from longmark.records.pair import Side
+from longmark.records.pair import Side, example_of
 from longmark.records.read import Reading
 from longmark.records.write import write_examples
 
@@ -23,9 +23,9 @@ def _read(*records: dict[str, Any], **options: Any) -> list[Pair]:
 
 def test_a_pair_is_read_back_from_its_line_and_an_example_stays_one() -> None:
     pair = Pair(question="q", a="x", b="", labels={"anna": "tie"}, meta={"a": 1, "b": 2}, mode="model/model")
-    assert Example.from_json(pair.to_json()) == pair
+    assert example_of(pair.to_json()) == pair
     example = Example(question="q", answer="x", meta={"a": 1, "b": 2})
-    assert type(Example.from_json(example.to_json())) is Example
+    assert type(example_of(example.to_json())) is Example
 
 
 @pytest.mark.parametrize(

@@ -12,9 +12,10 @@ from tests.report.browser import after, needs_chromium
 from tests.report.graphs import NLI, graph_row, graph_run, made_graph
 from tests.report.runs import HOSTILE, answers_on
 
-from longmark.report.evidence import View, views_of
+from longmark.report.evidence import views_of
 from longmark.report.graph_view import CELL, MOST_ROWS, WIDTH, Figure
 from longmark.report.html import write_report
+from longmark.report.view import View
 from longmark.scores.manifest import MetricFacts
 from longmark.text.graph import Statement, StatementGraph
 

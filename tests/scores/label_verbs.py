@@ -11,7 +11,7 @@ from typing import Any
 from tests.analysis.studies.climaqa.climaqa_runs import items, write_benchmark
 from tests.program import run, write_jsonl
 
-from longmark.analysis.studies.score import people
+from longmark.analysis.studies.score import labels
 from longmark.errors import UserError
 
 ITEMS = [one for one in items() if one.form == "freeform"][:6]
@@ -68,9 +68,9 @@ def command(*words: str) -> Callable[[Path], tuple[int, str]]:
 
 
 def score_study(folder: Path) -> tuple[int, str]:
-    known = {"g": {one.id: people.Item("g", one.id, one.id) for one in ITEMS}}
+    known = {"g": {one.id: labels.Item("g", one.id, one.id) for one in ITEMS}}
     try:
-        found = people.read_labels(folder / "labels.jsonl", ("hazard",), known)
+        found = labels.read_labels(folder / "labels.jsonl", ("hazard",), known)
     except UserError as error:
         return 2, f"{error}\n".replace(f"{folder}/", "")
     return 0, f"{found.by_dimension} {found.final} " + "\n".join(found.notices).replace(f"{folder}/", "")

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from longmark.errors import NoScore, UserError
 from longmark.models.protocols import Capabilities, ChatReply, ChatRequest, RelationReply, TokenLogprobs
 from longmark.testing import FakeChat, call
-from longmark.text.entailment import LABELS, PREMISE, Relation, any_part, checker_of, named_checker, relation_calls
+from longmark.text.entailment import LABELS, PREMISE, Relation, any_part, checker_of, relation_calls
+from longmark.text.overlap import named_checker
 
 
 def relations(premise: str, hypotheses: Sequence[str], batch: int = 25, **models: Any) -> list[Relation]:

@@ -1,15 +1,20 @@
-"""What pydantic cannot see in a study: names that do not exist, keys that collide, parts that do not fit each other;
-and known answers that no rater can give."""
+"""Reads a study, and checks what pydantic cannot see: names that do not exist, keys that collide, parts that do not fit
+each other; and known answers that no rater can give."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
+
+import yaml
+from pydantic import ValidationError
 
 from longmark.annotate.study import (
     JUSTIFICATION,
     RESERVED_KEYS,
     SIDES,
+    TYPES,
     AskedField,
     Compare,
     Errors,
@@ -18,12 +23,14 @@ from longmark.annotate.study import (
     Study,
     spread,
 )
-from longmark.errors import UnknownName
-from longmark.records.files import parse_json
-from longmark.records.values import Problem, found, missing
+from longmark.errors import BadInput, UnknownName, UserError
+from longmark.records import yaml_file
+from longmark.records.files import at, parse_json, text
+from longmark.records.values import Problem, found, missing, problems
 from longmark.records.yaml_file import Where, repeats
 
 _WIDEST_SCALE = 101
+_LARGEST_GUIDELINES = 1 << 20  # bytes
 
 
 def contradictions(study: Study) -> Iterator[tuple[Where, str]]:
@@ -142,3 +149,55 @@ def _wrong_answer(field: AskedField, answer: Any) -> str | None:
     if not wrong and given:
         return None
     return f"{wrong[0] if wrong else found(answer)} is not a value of {field.name}: {', '.join(known[:20])}"
+
+
+# Reading ------------------------------------------------------------------------------------------------------------
+
+
+def load(path: Path) -> Study:
+    """The study of a file, with its guidelines read if they are in a file of their own."""
+    if path.is_dir():
+        raise UserError(f"{path} is a folder; a study is a YAML file. Write one: longmark annotate init {path}")
+    source = yaml_file.load(path, "STUDY")
+    if source.root is None or not isinstance(source.content, dict):
+        message = f"expected a study (title, items, show, fields, …), found {found(source.content)}"
+        raise BadInput([at(path, 1, message)], skippable=False)
+    try:
+        study = Study.model_validate(_with_words(source.content, source.root))
+    except ValidationError as error:
+        source.check(_placed(where, what) for where, what in problems(error))
+        raise  # never: an error has problems
+    source.check(contradictions(study))
+    own = {name: _from_file(name, getattr(study, name), path) for name in ("guidelines", "consent")}
+    return study.model_copy(update=own)
+
+
+def _with_words(value: Any, node: yaml.Node) -> Any:
+    """The value of a node, with yes, no, on and off as they are written."""
+    if isinstance(value, bool) and isinstance(node, yaml.ScalarNode):
+        return value if node.value.lower() in ("true", "false") else node.value
+    if isinstance(value, list) and isinstance(node, yaml.SequenceNode):
+        return [_with_words(one, its) for one, its in zip(value, node.value, strict=True)]
+    if isinstance(value, dict) and isinstance(node, yaml.MappingNode):
+        nodes = {key.value: its for key, its in node.value}
+        return {key: _with_words(one, nodes[str(key)]) if str(key) in nodes else one for key, one in value.items()}
+    return value
+
+
+def _from_file(name: str, given: str, path: Path) -> str:
+    if "\n" in given.strip() or not given.strip().lower().endswith((".md", ".markdown", ".txt")):
+        return given
+    own = path.parent / given.strip()
+    if not own.exists():
+        raise UserError(f"{path}: {name}: {own} does not exist; write the text here, or name a file")
+    return text(own, _LARGEST_GUIDELINES, f"{name} {own}")
+
+
+def _placed(where: Where, what: str) -> tuple[Where, str]:
+    """A mistake with its place in the file: pydantic adds the type of a field and the branches of a union."""
+    parts = list(where)
+    if len(parts) > 2 and parts[0] == "fields" and parts[2] in TYPES:
+        del parts[2]
+    if parts and parts[0] == "fields" and ("Input tag" in what or "extract tag" in what):
+        return (*parts[:2], "type"), f"must be one of {', '.join(TYPES)}"
+    return tuple(part for part in parts if not str(part).startswith(("str", "tuple[", "function-"))), what

@@ -258,8 +258,8 @@ def _coverage(found: Collected) -> Table:
 def agreements(found: Collected, seed: int = 0) -> list[Coefficient]:
     """Of every label that is one word or number, the coefficients that `longmark metaeval` computes, with its
     intervals. Needs the extra `stats`. Nothing for a label that no two raters gave to the same item."""
-    from longmark.analysis.metaeval import Options
     from longmark.analysis.metaeval.agreement import RatedItems, Vote, coefficients_of
+    from longmark.analysis.metaeval.options import MetaevalOptions
     from longmark.analysis.metaeval.results import clusters_of
 
     scales = {one.name for one in found.study.asked if isinstance(one, Scale)}
@@ -274,7 +274,7 @@ def agreements(found: Collected, seed: int = 0) -> list[Coefficient]:
     for label, units in votes.items():
         questions = clusters_of([found.items[unit[0]].question_id for unit in units])
         rated = RatedItems(list(units.values()), questions, numeric=label in scales)
-        result += [Coefficient(label, _with_enough(one)) for one in coefficients_of(rated, Options(seed=seed))]
+        result += [Coefficient(label, _with_enough(one)) for one in coefficients_of(rated, MetaevalOptions(seed=seed))]
     return result
 
 

@@ -354,7 +354,7 @@ def versions(study: Study, item: Item, here: Form, there: Form, swapped: bool) -
     """Where two forms differ: (name in the form, label, what each holds in words)."""
     both = zip(*(controls.controls(study, item, form, {}, swapped) for form in (here, there)), strict=True)
     t = sayer(study.language)
-    said = [(a.posted, a.legend, [words.said(a, t), words.said(b, t)]) for a, b in both]
+    said = [(a.posted, a.legend, [controls.said(a, t), controls.said(b, t)]) for a, b in both]
     return [one for one in said if one[2][0] != one[2][1]]
 
 

@@ -25,11 +25,12 @@ from filelock import FileLock, Timeout
 
 from longmark.annotate.assign import AssignmentState, Queue, away
 from longmark.annotate.auth import Access, Attempts
+from longmark.annotate.checks import load
 from longmark.annotate.database import checked, private, utc_now
 from longmark.annotate.items import Item, read_items
 from longmark.annotate.progress import Progress
 from longmark.annotate.store import Person, Store
-from longmark.annotate.study import Study, load
+from longmark.annotate.study import Study
 from longmark.errors import UserError
 from longmark.records import sources
 from longmark.records.files import BadLines

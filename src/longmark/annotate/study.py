@@ -1,9 +1,8 @@
 """A study: one YAML file that says which items are labelled, what is shown, what is asked, and who labels how much.
 
-`load` reads a file and checks it: `BadInput` with a line `file:line: where: what` for each mistake. Any language; the
-words of options, anchors and help are the study's own. YAML reads `yes` and `no` without quotes as true and false;
-here they are the words again.
-"""
+`checks.load` reads a file and checks it: `BadInput` with a line `file:line: where: what` for each mistake. Any
+language; the words of options, anchors and help are the study's own. YAML reads `yes` and `no` without quotes as true
+and false; here they are the words again."""
 
 from __future__ import annotations
 
@@ -16,15 +15,10 @@ from json import dumps as dumped
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
-import yaml
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Discriminator, Field
 
 from longmark.domain import Filled, Name, Text
-from longmark.errors import BadInput, UnknownName, UserError
-from longmark.records import yaml_file
-from longmark.records.files import at, text
-from longmark.records.values import found, problems
-from longmark.records.yaml_file import Where
+from longmark.errors import UnknownName, UserError
 
 TEMPLATES = ("score", "comprehensiveness", "climaqa", "calf", "pairs", "rating")  # of `annotate init`
 
@@ -35,7 +29,6 @@ JUSTIFICATION = "justification"  # the name under which an adjudication's is ask
 RESERVED_KEYS = frozenset("jk?.")  # of every page: the next field, the one before, help, the next source
 
 _FOLDER = Path(__file__).parent / "studies"
-_LARGEST_GUIDELINES = 1 << 20  # bytes
 
 
 def _as_text(value: Any) -> Any:
@@ -212,7 +205,7 @@ class Edit(_Asked):
 AskedField = Annotated[
     Choice | Scale | FreeText | Spans | Cloze | Matrix | Compare | Errors | Edit, Discriminator("type")
 ]
-_TYPES = ("choice", "scale", "text", "spans", "cloze", "matrix", "compare", "errors", "edit")
+TYPES = ("choice", "scale", "text", "spans", "cloze", "matrix", "compare", "errors", "edit")
 
 
 class Source(_Part):
@@ -394,54 +387,3 @@ def template_for(name: str, sources: Sequence[Path], path: Path) -> str:
     where = "\n  where: {variant_of: null}  # answers to the original questions only" if name == "score" else ""
     items = f"items:\n  from: {kind}\n  path: [{named}]{where}\n"
     return re.sub(r"^items:.*\n(?:[ \t]+.*\n)*", lambda _: items, text, count=1, flags=re.MULTILINE)
-
-
-def load(path: Path) -> Study:
-    """The study of a file, with its guidelines read if they are in a file of their own."""
-    if path.is_dir():
-        raise UserError(f"{path} is a folder; a study is a YAML file. Write one: longmark annotate init {path}")
-    source = yaml_file.load(path, "STUDY")
-    if source.root is None or not isinstance(source.content, dict):
-        message = f"expected a study (title, items, show, fields, …), found {found(source.content)}"
-        raise BadInput([at(path, 1, message)], skippable=False)
-    try:
-        study = Study.model_validate(_with_words(source.content, source.root))
-    except ValidationError as error:
-        source.check(_placed(where, what) for where, what in problems(error))
-        raise  # never: an error has problems
-    from longmark.annotate.checks import contradictions  # it needs the classes of this module
-
-    source.check(contradictions(study))
-    own = {name: _from_file(name, getattr(study, name), path) for name in ("guidelines", "consent")}
-    return study.model_copy(update=own)
-
-
-def _with_words(value: Any, node: yaml.Node) -> Any:
-    """The value of a node, with yes, no, on and off as they are written."""
-    if isinstance(value, bool) and isinstance(node, yaml.ScalarNode):
-        return value if node.value.lower() in ("true", "false") else node.value
-    if isinstance(value, list) and isinstance(node, yaml.SequenceNode):
-        return [_with_words(one, its) for one, its in zip(value, node.value, strict=True)]
-    if isinstance(value, dict) and isinstance(node, yaml.MappingNode):
-        nodes = {key.value: its for key, its in node.value}
-        return {key: _with_words(one, nodes[str(key)]) if str(key) in nodes else one for key, one in value.items()}
-    return value
-
-
-def _from_file(name: str, given: str, path: Path) -> str:
-    if "\n" in given.strip() or not given.strip().lower().endswith((".md", ".markdown", ".txt")):
-        return given
-    own = path.parent / given.strip()
-    if not own.exists():
-        raise UserError(f"{path}: {name}: {own} does not exist; write the text here, or name a file")
-    return text(own, _LARGEST_GUIDELINES, f"{name} {own}")
-
-
-def _placed(where: Where, what: str) -> tuple[Where, str]:
-    """A mistake with its place in the file: pydantic adds the type of a field and the branches of a union."""
-    parts = list(where)
-    if len(parts) > 2 and parts[0] == "fields" and parts[2] in _TYPES:
-        del parts[2]
-    if parts and parts[0] == "fields" and ("Input tag" in what or "extract tag" in what):
-        return (*parts[:2], "type"), f"must be one of {', '.join(_TYPES)}"
-    return tuple(part for part in parts if not str(part).startswith(("str", "tuple[", "function-"))), what

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import orjson
 
 from longmark.annotate.language import sayer
 from longmark.annotate.study import VERDICTS, AskedField, Study
-
-if TYPE_CHECKING:
-    from longmark.annotate.controls import Control
 
 Say = Callable[..., str]
 TITLES = {"answers": "Answers", "a": "Answer A", "b": "Answer B", "graph": "Statements"}
@@ -59,25 +56,6 @@ def title_of(asked: AskedField, t: Say, swapped: bool = False) -> str:
     """A field's label, with the answer that it is about, as it is shown."""
     side = TITLES.get(shown_side(getattr(asked, "over", ""), swapped))
     return f"{asked.shown} ({t(side)})" if side else asked.shown
-
-
-def said(control: Control, t: Say) -> str:
-    """What a control holds, in words; empty for nothing."""
-    if control.kind == "spans":
-        spans = loaded(control.value)
-        quotes = [f"“{one.get('quote')}”" for one in spans if isinstance(one, dict)] if isinstance(spans, list) else []
-        return "; ".join(quotes) or control.plain
-    if control.kind == "matrix":
-        given = [(row.text, cell, said(cell, t)) for row in control.rows for cell in row.cells]
-        cells = [f"{point}: {t(cell.legend)} {value}" for point, cell, value in given if value]
-        return "; ".join(cells or [row.text for row in control.rows if row.posted and row.text])
-    ours = control.kind in ("compare", "edit", "cloze") or control.own
-    chosen = [t(one.label) if ours else one.label for one in control.options if one.checked]
-    chosen += [one.label for _, one in control.words if one is not None and one.checked]
-    if control.kind == "edit":
-        why = said(control.rows[0].cells[0], t)
-        return "; ".join([*chosen, *([control.value] if chosen == [t("Edit")] else []), *([why] if why else [])])
-    return ", ".join(chosen) or control.value
 
 
 def _value(asked: AskedField, value: Any, t: Say) -> str:

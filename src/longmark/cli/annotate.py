@@ -106,10 +106,10 @@ def import_(arguments: argparse.Namespace) -> int:
 
 
 def serve(arguments: argparse.Namespace) -> int:
+    from longmark.annotate.checks import load
     from longmark.annotate.database import private
     from longmark.annotate.server import serve as serving
     from longmark.annotate.site import address_of, database_of, open_store, stored_study
-    from longmark.annotate.study import load
     from longmark.cli.arguments import split
 
     address = address_of(arguments.host, arguments.port, arguments.behind_tls, split(arguments.proxy))

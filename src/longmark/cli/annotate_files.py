@@ -30,8 +30,9 @@ def add_actions(actions: Any) -> None:
 
 
 def init(arguments: argparse.Namespace) -> int:
+    from longmark.annotate.checks import load
     from longmark.annotate.items import absent, read_items
-    from longmark.annotate.study import load, template, template_for
+    from longmark.annotate.study import template, template_for
     from longmark.errors import UserError
 
     runs, path, name = arguments.runs, arguments.out, arguments.template
@@ -60,8 +61,8 @@ def init(arguments: argparse.Namespace) -> int:
 
 
 def check(arguments: argparse.Namespace) -> int:
+    from longmark.annotate.checks import load
     from longmark.annotate.items import read_items, warnings
-    from longmark.annotate.study import load
 
     study = load(arguments.study)
     items = read_items(study, arguments.study.parent)

@@ -30,14 +30,11 @@ MODELS = ModelNames(
     judges=["embedded"], generator="embedded", embedder="embedded", reranker="embedded", lm="embedded:small"
 )
 PARAMS = {"score.specificity": "@samples=1", "score.answer_relevance": "@questions=2"}  # of `demo --full`: fewer
-COMPARED = ("ccrs.contextual_coherence", "ccrs.question_relevance")
-METRICS = (*COMPARED, "score.readability")
-COSTLY, FEW = "score.context_utilization", 9  # answers: those to three questions
 
 
 def run_demo(out: Path) -> int:
     """Scores the answers into `out/scores` and `out/costly`, writes the pages, prints the result; 0."""
-    from longmark.demo.page import Found, in_words, write_pages  # needs NumPy
+    from longmark.demo.page import COSTLY, FEW, METRICS, Found, in_words, write_pages  # needs NumPy
 
     scores, costly = out / "scores", out / "costly"
     print("Scoring short answers on this machine. It takes some minutes.", flush=True)

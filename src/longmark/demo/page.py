@@ -16,7 +16,6 @@ from longmark.analysis.compare.metric import MetricComparison
 from longmark.analysis.compare.page import conclusion
 from longmark.analysis.metaeval import Metaeval, metaeval
 from longmark.analysis.metaeval.sections import document as validation_page
-from longmark.demo import COMPARED, FEW
 from longmark.records import Example, Row
 from longmark.records.write import read_rows
 from longmark.report.document import Document, Section, publish, write_document
@@ -24,6 +23,10 @@ from longmark.report.format import counted, fixed, listed, metric_titles, p_valu
 from longmark.report.html import write_report
 from longmark.report.tables import Column, Table, interval_columns
 from longmark.scores.files import examples_of
+
+COMPARED = ("ccrs.contextual_coherence", "ccrs.question_relevance")
+METRICS = (*COMPARED, "score.readability")
+COSTLY, FEW = "score.context_utilization", 9  # answers: those to three questions
 
 SYSTEMS = {
     "reader": "answers from the passages",

@@ -24,6 +24,7 @@ from longmark.errors import UserError
 from longmark.metrics import Selected
 from longmark.models.keys import redact_reply
 from longmark.records import Example, Row
+from longmark.records.pair import example_of, own_example_of
 from longmark.workspace import Workspace
 
 _SCHEMA = """
@@ -163,7 +164,7 @@ class RunFolder:
             with open(self.examples_path, "rb") as file:
                 for line in file:
                     try:
-                        example = Example.from_json(line)
+                        example = example_of(line)
                     except ValueError:  # damaged: its rows are made again
                         continue
                     its = (example.id, example.content_hash(), example.question_id, example.system or "")
@@ -252,7 +253,7 @@ class RunFolder:
         """(number from 0, example), in the order they were read."""
         with open(self.examples_path, "rb") as file:
             for n, line in enumerate(file):
-                yield n, Example.of_own_json(line)
+                yield n, own_example_of(line)
 
     # Rows --------------------------------------------------------------------------------------------------------
 

@@ -26,7 +26,7 @@ from longmark.models.registry import Registry
 from longmark.models.trust import Trust
 from longmark.prompts import PromptBook, from_folder
 from longmark.records.read import ExampleSource
-from longmark.text.entailment import named_checker
+from longmark.text.overlap import named_checker
 
 T = TypeVar("T")
 

@@ -40,10 +40,11 @@ from longmark.models.handles import DEFAULT_DOMAIN
 from longmark.models.registry import ModelNames, Registry
 from longmark.models.trust import of_name
 from longmark.prompts import SYSTEM, PromptBook
-from longmark.records import Example, Row
+from longmark.records import Row
 from longmark.records.files import read_object
 from longmark.records.metric_name import base_of, under
-from longmark.text.entailment import named_checker
+from longmark.records.pair import example_of
+from longmark.text.overlap import named_checker
 from longmark.workspace import differences
 
 _CLOSE = 1e-9
@@ -109,7 +110,7 @@ async def verify(run: Path, cache: CallCache, given: Given | None = None) -> Ver
     client = Client(cache, dry=True)
     workers = WorkerPool(_NoFolder(), settings, client, system=str(manifest.get("system")))  # type: ignore[arg-type]
     try:
-        for n, example in enumerate(_lines(run / "examples.jsonl", Example.from_json)):
+        for n, example in enumerate(_lines(run / "examples.jsonl", example_of)):
             of_example = rows.pop(example.id, {})
             for chosen in settings.selected:
                 due = chosen.due(is_variant=example.variant_of is not None, kind=example.variant)

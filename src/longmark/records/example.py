@@ -6,19 +6,11 @@ A record from a file becomes an `Example` in `records.columns` (names of other t
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Sized
-from contextlib import suppress
 from typing import Any, ClassVar, Literal
 
 import orjson
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
-
-from longmark.records.files import NotJson
-from longmark.records.values import in_one_line
-
-_HUGE = re.compile(rb"\d{19}")
-
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 EntailmentLabel = Literal["entails", "contradicts", "neutral"]
 
@@ -125,33 +117,8 @@ class Example(BaseModel):
         return hashlib.sha256(orjson.dumps(content, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS)).hexdigest()
 
     def to_json(self) -> bytes:
-        """One line of an examples file, without its line end; `Example.from_json` gives the same Example back."""
+        """One line of an examples file, without its line end; `pair.example_of` gives the same back."""
         return orjson.dumps(self.model_dump(exclude_defaults=True), option=orjson.OPT_NON_STR_KEYS)
-
-    @classmethod
-    def from_json(cls, line: bytes) -> Example:
-        """The Example of one line, a Pair where it has the answers `a` and `b`. NotJson or another ValueError, with the
-        fields that are wrong, if it is none."""
-        if _HUGE.search(line):  # pydantic takes whole numbers that orjson could not write again
-            line = orjson.dumps(orjson.loads(line))
-        try:
-            return cls.of_own_json(line)
-        except ValidationError as error:
-            if error.errors()[0]["type"] == "json_invalid":
-                raise NotJson(f"is not JSON: {error.errors()[0]['ctx']['error']}") from None
-            raise ValueError(in_one_line(error)) from None
-
-    @classmethod
-    def of_own_json(cls, line: bytes) -> Example:
-        """As `from_json`, for a line of `to_json`: no other program wrote its numbers. ValidationError."""
-        if cls is Example and b'"a":' in line and b'"b":' in line:
-            with suppress(orjson.JSONDecodeError):  # pydantic has the better message
-                fields = orjson.loads(line)
-                if isinstance(fields, dict) and "a" in fields and "b" in fields:
-                    from longmark.records.pair import Pair
-
-                    return Pair.model_validate_json(line)
-        return cls.model_validate_json(line)
 
 
 def _check_count(field: str, found: Sized, expected: Sized, what: str) -> None:

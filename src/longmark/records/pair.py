@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any, ClassVar, Literal, get_args
 
-from pydantic import Field, model_validator
+import orjson
+from pydantic import Field, ValidationError, model_validator
 
 from longmark.records.example import Example
+from longmark.records.files import NotJson
+from longmark.records.values import in_one_line
 
 Choice = Literal["a", "b", "tie"]
 Mode = Literal["human/human", "human/model", "model/model"]
@@ -102,3 +107,29 @@ def plurality(choices: Iterable[str]) -> Any:
     if not counts or (len(counts) == 2 and counts[0][1] == counts[1][1]):
         return None
     return counts[0][0]
+
+
+_HUGE = re.compile(rb"\d{19}")
+
+
+def example_of(line: bytes) -> Example:
+    """The Example of a line of an examples file, a Pair where it has the answers `a` and `b`. NotJson or another
+    ValueError, with the fields that are wrong, if it is none."""
+    if _HUGE.search(line):  # pydantic takes whole numbers that orjson could not write again
+        line = orjson.dumps(orjson.loads(line))
+    try:
+        return own_example_of(line)
+    except ValidationError as error:
+        if error.errors()[0]["type"] == "json_invalid":
+            raise NotJson(f"is not JSON: {error.errors()[0]['ctx']['error']}") from None
+        raise ValueError(in_one_line(error)) from None
+
+
+def own_example_of(line: bytes) -> Example:
+    """As `example_of`, for a line of `to_json`: no other program wrote its numbers. ValidationError."""
+    if b'"a":' in line and b'"b":' in line:
+        with suppress(orjson.JSONDecodeError):  # pydantic has the better message
+            fields = orjson.loads(line)
+            if isinstance(fields, dict) and "a" in fields and "b" in fields:
+                return Pair.model_validate_json(line)
+    return Example.model_validate_json(line)

@@ -11,11 +11,12 @@ from typing import Any
 
 from longmark.records import Example, Pair, Row
 from longmark.report.choices import Agreement, choice_of, choices_view, disagreement, sides
-from longmark.report.evidence import View, views_of
+from longmark.report.evidence import views_of
 from longmark.report.format import counted, fixed
 from longmark.report.page import as_json
 from longmark.report.reasons import mark, reasons_view
 from longmark.report.summary import Summary
+from longmark.report.view import View
 from longmark.report.worst import kind_of, place_of, worst_of
 from longmark.scores.files import examples_of, rows_of, system_of
 from longmark.scores.manifest import Manifest, MetricFacts

@@ -10,8 +10,8 @@ from typing import Any
 
 from longmark.records import Pair, Row
 from longmark.records.pair import Side
-from longmark.report.evidence import Cell, View
 from longmark.report.format import counted, share
+from longmark.report.view import Cell, View
 
 CHOICES = {1.0: "a", 0.0: "tie", -1.0: "b"}
 _HEADS = ("By", "Choice", "a shown first", "b shown first", "Score of a", "Score of b")

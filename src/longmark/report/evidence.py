@@ -10,15 +10,16 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from itertools import compress, zip_longest
 from typing import Any
 
 from longmark.records import Row
 from longmark.records.metric_name import base_of
 from longmark.report.format import BY, counted, fixed, listed
+from longmark.report.graph_view import graph_view
+from longmark.report.view import Block, Cell, Results, Shared, View
 from longmark.scores.manifest import MetricFacts
 
 VERDICTS = {
@@ -45,9 +46,6 @@ _NUMBER = (int, float)
 _PARAMETERS = re.compile(r"@\S+")
 _OTHER_SHAPE = (KeyError, TypeError, ValueError, AttributeError, StopIteration)
 
-Results = Mapping[str, Row]
-Block = tuple[Any, ...]
-
 
 # Numbers with a sign -------------------------------------------------------------------------------------------------
 
@@ -71,46 +69,6 @@ class Scale:
         """The place of a value on the axis, in percent."""
         span = self.greatest - self.least
         return round(100 * (value - self.least) / span, 2) if 0 < span < math.inf else 0.0
-
-
-# Views ---------------------------------------------------------------------------------------------------------------
-
-
-@dataclass(slots=True)
-class View:
-    """title, count: its head; covers: metrics whose evidence it shows; blocks: what it shows, each a name and data of
-    the template's macro `block`."""
-
-    title: str
-    count: str
-    covers: list[str]
-    blocks: list[Block]
-
-
-@dataclass(slots=True)
-class Cell:
-    """A cell of a view's table. kind: `words` (a text), `verdict` (a key of VERDICTS), `signed` (a number with its bar)
-    or `line`; note: small, behind the value; badge: a mark of the row; more: folded below the value."""
-
-    kind: str
-    value: Any
-    note: str = ""
-    badges: Sequence[str] = ()
-    more: dict[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Shared:
-    """The rows of an answer that share a view: of one metric, with its parameters, by one judge. metric: its own name;
-    suffix: its parameters and the judge, as they end its scores' names; rows: by the part of the score's name."""
-
-    metric: str
-    suffix: str
-    rows: Mapping[str, Row]
-
-    @property
-    def evidence(self) -> Iterator[dict[str, Any]]:
-        return (row.evidence for row in self.rows.values())
 
 
 def views_of(results: Results, facts: Mapping[str, MetricFacts]) -> list[View]:
@@ -353,13 +311,6 @@ def _questions(its: Shared) -> View:
     return View("Questions the answer would answer", count, list(parts), blocks)
 
 
-def _graph(its: Shared) -> View:
-    """The graph of statements of a comprehensiveness metric."""
-    from longmark.report.graph_view import graph_view  # which imports the views
-
-    return graph_view(its)
-
-
 def _plain(name: str) -> str:
     return name.replace("_", " ")
 
@@ -424,7 +375,7 @@ _MAKERS: dict[str, Callable[[Shared], View]] = {
     "points": _points,
     "facts": _facts,
     "questions": _questions,
-    "graph": _graph,
+    "graph": graph_view,
     "turns": _turns,
     "marked": _marked,
     "cells": _cells,

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from math import hypot
 from typing import Any
 
-from longmark.report.evidence import Block, Cell, Shared, View
 from longmark.report.format import counted, listed
+from longmark.report.view import Block, Cell, Shared, View
 from longmark.text.graph import ANSWER, EVIDENCE_KEYS, StatementGraph, contradictory, from_evidence
 
 MOST_SHAPES, MOST_LINES = 300, 1500

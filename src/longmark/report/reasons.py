@@ -14,8 +14,8 @@ from typing import Any
 from markupsafe import Markup, escape
 
 from longmark.records import Row
-from longmark.report.evidence import View
 from longmark.report.format import counted
+from longmark.report.view import View
 
 Places = dict[tuple[int, int], int]
 """Where quotes stand in an answer -> their numbers, from 1."""

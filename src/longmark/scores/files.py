@@ -14,6 +14,7 @@ from typing import Any
 from longmark.errors import UserError
 from longmark.records import Example, Row, Signature, Usage
 from longmark.records.files import NotJson, at, lines, parse_json
+from longmark.records.pair import example_of
 from longmark.records.write import placed_rows
 
 AGAIN = "repeat its `longmark run` command"
@@ -126,7 +127,7 @@ def examples_of(source: Path) -> Iterator[Example]:
         return
     for number, line in lines(path):
         try:
-            example = Example.from_json(line)
+            example = example_of(line)
         except NotJson as error:
             if not line.endswith(b"\n"):
                 return

@@ -14,12 +14,12 @@ import math
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Protocol, cast
+from typing import Protocol, cast
 
 from pydantic import ConfigDict, RootModel
 
 from longmark.concurrency import concurrently
-from longmark.errors import NoScore, UserError
+from longmark.errors import NoScore
 from longmark.judge import TOP_LOGPROBS, Reader, Unreadable, ask, choice, expected, object_schema, structure
 from longmark.models.handles import ChatHandle, Models
 from longmark.models.protocols import Chat, ChatReply, RelationModel
@@ -135,21 +135,6 @@ def checker_of(models: Models, batch: int = BATCH) -> Checker:
     if hasattr(given, "relations"):
         return cast(Checker, given)
     return JudgeChecker(models, ChatHandle(cast(Chat, given), models.client, models.usage_log), batch)
-
-
-def named_checker(name: Any) -> Any:
-    """The checker for a value of `--checker`: None for the judge, the word-overlap checker, or any other name or
-    backend unchanged. UserError for `embedded`, because there is no such checker."""
-    if name == "embedded":
-        raise UserError(
-            "--checker embedded: longmark has no embedded claim checker. Use --checker judge, overlap or st:MODEL "
-            "(docs/checkers.md)"
-        )
-    if name == "overlap":
-        from longmark.text.overlap import OverlapChecker
-
-        return OverlapChecker()
-    return None if name in (None, "judge") else name
 
 
 # Checkers ----------------------------------------------------------------------------------------------------------

@@ -12,8 +12,10 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 from functools import partial
+from typing import Any
 
 from longmark.concurrency import aside
+from longmark.errors import UserError
 from longmark.models.protocols import Capabilities
 from longmark.text.entailment import ENTAILS, NEUTRAL, Relation
 
@@ -82,3 +84,16 @@ def _relation(share: float | None) -> Relation:
         return Relation(NEUTRAL)
     support = 1 / (1 + math.exp(-(SLOPE * share + BIAS)))
     return Relation(ENTAILS if support >= THRESHOLD else NEUTRAL, entails=support)
+
+
+def named_checker(name: Any) -> Any:
+    """The checker for a value of `--checker`: None for the judge, the word-overlap checker, or any other name or
+    backend unchanged. UserError for `embedded`, because there is no such checker."""
+    if name == "embedded":
+        raise UserError(
+            "--checker embedded: longmark has no embedded claim checker. Use --checker judge, overlap or st:MODEL "
+            "(docs/checkers.md)"
+        )
+    if name == "overlap":
+        return OverlapChecker()
+    return None if name in (None, "judge") else name

@@ -13,11 +13,12 @@ from scipy import stats
 from tests.report.runs import manifest, row, write_run
 from tests.there import counted, there
 
-from longmark.analysis.metaeval import Options, metaeval
+from longmark.analysis.metaeval import metaeval
 from longmark.analysis.metaeval.agreement import RATER, RatedItems, Vote, agreement, most_of_others
 from longmark.analysis.metaeval.choice_sample import ChoiceMetric
 from longmark.analysis.metaeval.choices import LONGER, ChoiceLabel
 from longmark.analysis.metaeval.labels import majority
+from longmark.analysis.metaeval.options import MetaevalOptions
 from longmark.analysis.metaeval.sections import document
 from longmark.records import Example, Row
 
@@ -168,7 +169,7 @@ def test_a_person_against_the_others_by_hand():
     # against {1, 1}: wrong. The next six are right: 6 of 7. The fourth item has one vote and no others.
     votes = [[1, 1, 0], [0, 0, 0], [1, 1, 1], [1]]
     items = [[Vote(str(i), str(v), float(v)) for i, v in enumerate(each)] for each in votes]
-    found = agreement(RatedItems(items, numeric=True), {"m": np.array([0.5, 0.1, 0.9, 0.9])}, {}, Options())
+    found = agreement(RatedItems(items, numeric=True), {"m": np.array([0.5, 0.1, 0.9, 0.9])}, {}, MetaevalOptions())
     assert (found.raters, found.items, found.rated_twice) == (3, 4, 3)
     person, metric = found.ceilings
     assert person.name == RATER
@@ -195,14 +196,14 @@ def test_the_ceiling_is_over_items_with_rows():
     votes = [[1, 2], [2, 1], [3, 3], [1, 4]]
     items = [[Vote(str(i), str(v), float(v)) for i, v in enumerate(each)] for each in votes]
     rated = RatedItems(items, numeric=True, rows=[True, True, True, False])
-    found = agreement(rated, {"m": np.array([0.1, 0.2, np.nan, np.nan])}, {}, Options())
+    found = agreement(rated, {"m": np.array([0.1, 0.2, np.nan, np.nan])}, {}, MetaevalOptions())
     person, metric = found.ceilings
     assert person.pearson is not None
     assert person.pearson.value == pytest.approx(0.5)
     assert [(one.ratings, one.items) for one in (person, metric)] == [(6, 3), (4, 2)]
     assert (found.rated_twice, found.coefficients[0].n) == (4, 4)
     assert [one.ratings for one in found.by_rater] == [4, 4]
-    none = agreement(RatedItems(items[:2], numeric=True, rows=[False, False]), {}, {}, Options())
+    none = agreement(RatedItems(items[:2], numeric=True, rows=[False, False]), {}, {}, MetaevalOptions())
     assert (none.ceilings, none.rated_twice) == ((), 2)
 
 
@@ -241,9 +242,9 @@ def test_pairs_without_a_majority_are_counted_beside_the_results():
 
 
 def test_one_rater_has_no_ceiling():
-    found = agreement(RatedItems([[Vote("x", "a", None)]] * 5), {}, {}, Options())
+    found = agreement(RatedItems([[Vote("x", "a", None)]] * 5), {}, {}, MetaevalOptions())
     assert (found.reason, found.ceilings, found.coefficients) == ("there is one rater only", (), ())
-    apart = agreement(RatedItems([[Vote(str(i), "a", None)] for i in range(5)]), {}, {}, Options())
+    apart = agreement(RatedItems([[Vote(str(i), "a", None)] for i in range(5)]), {}, {}, MetaevalOptions())
     assert apart.reason == "no answer has ratings of two raters"
 
 

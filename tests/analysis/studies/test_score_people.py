@@ -11,7 +11,7 @@ from tests.analysis.studies.score_results import FAST, WEIGHTS, results, score
 from tests.program import write_jsonl
 
 from longmark.analysis.studies.score import people
-from longmark.analysis.studies.score.people import Item, Labels, read_labels
+from longmark.analysis.studies.score.labels import Item, Labels, read_labels
 from longmark.analysis.studies.score.results import ABSOLUTE, MASKED, SPECIFICITY
 from longmark.errors import BadInput, UserError
 from longmark.stats.means import mean_estimate

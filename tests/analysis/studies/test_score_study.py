@@ -16,8 +16,9 @@ from tests.analysis.studies.score_models import Fakes, carry, judge, make_index
 from tests.program import ended, run, start, until, write_jsonl
 from tests.wire import serve
 
+from longmark.analysis.studies.score.labels import answers_of, read_labels
 from longmark.analysis.studies.score.page import PARTS
-from longmark.analysis.studies.score.people import answers_of, beside, read_labels
+from longmark.analysis.studies.score.people import beside
 from longmark.analysis.studies.score.plan import GIVEN, Member, Plan, member
 from longmark.analysis.studies.score.stages import score_study
 from longmark.analysis.studies.study import Expected, Outcome, Session, expected

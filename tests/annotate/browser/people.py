@@ -14,7 +14,8 @@ import orjson
 from tests.annotate.browser.samples import RECORDS
 from tests.annotate.serving import Served, serving
 
-from longmark.annotate.study import load, template
+from longmark.annotate.checks import load
+from longmark.annotate.study import template
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Locator, Page

@@ -13,6 +13,7 @@ from tests.annotate.browser.people import written
 from tests.annotate.browser.samples import ARABIC, UNBROKEN
 
 from longmark.annotate import markdown, screens
+from longmark.annotate.checks import load
 from longmark.annotate.items import read_items
 from longmark.annotate.screens import (
     Adjudicate,
@@ -36,7 +37,7 @@ from longmark.annotate.screens import (
     Work,
 )
 from longmark.annotate.store import Person
-from longmark.annotate.study import TEMPLATES, load
+from longmark.annotate.study import TEMPLATES
 from longmark.annotate.web import HEADERS
 from longmark.report.tables import Column, Table
 

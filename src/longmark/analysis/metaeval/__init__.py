@@ -3,56 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from longmark.errors import UnknownName, UserError
-from longmark.scores.files import names_given
+from longmark.analysis.metaeval.options import MetaevalOptions
+from longmark.errors import UnknownName
 
 if TYPE_CHECKING:
     from longmark.analysis.metaeval.choices import ChoiceLabel
     from longmark.analysis.metaeval.ratings import RatingLabel
     from longmark.scores.answers import Source
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
-    """How scores are compared with labels. UserError for a number out of range.
-
-    metrics   only these, or families of them; labels: only these
-    mapping   our field -> column of the human file; by: columns to break results down by
-    raters    columns of the human file with the labels of one rater each
-    order     label -> its categories from lowest to highest
-    lower     metrics of which lower is better, if no run declares it
-    round     decimals of a metric's scores when two answers are compared
-    alpha     of tests; intervals are at 1 - alpha
-    seed      of all resampling
-    """
-
-    metrics: Sequence[str] = ()
-    labels: Sequence[str] = ()
-    mapping: Mapping[str, str] = field(default_factory=dict)
-    by: Sequence[str] = ()
-    raters: Sequence[str] = ()
-    order: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    lower: Sequence[str] = ()
-    round: int = 2
-    alpha: float = 0.05
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        for name in ("metrics", "labels", "by", "raters", "lower"):  # one text stands for a list
-            object.__setattr__(self, name, names_given(getattr(self, name)))
-        if not 0 < self.alpha < 1:
-            raise UserError(f"alpha: expected a number between 0 and 1, such as 0.05; found {self.alpha}")
-        if not 0 <= self.round <= 12:
-            raise UserError(f"round: expected 0 to 12 decimals, found {self.round}")
-
-    @property
-    def level(self) -> float:
-        """Of intervals."""
-        return 1 - self.alpha
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +31,7 @@ class Metaeval:
     labels: tuple[RatingLabel | ChoiceLabel, ...]
     by: tuple[str, ...]
     empty: int
-    options: Options
+    options: MetaevalOptions
     notices: tuple[str, ...]
 
 
@@ -82,7 +43,7 @@ def metaeval(
     rows      a run's folder, a file of rows, Rows, or several of these; or RAGChecker's file of scored pairs
     human     a file of ratings (`example_id, label, value, rater`) or of choices (`question_id, a, b, choice, rater`),
               such records, or RAGChecker's file of labelled pairs
-    options   see `Options`: metrics, labels, mapping, by, raters, order, lower, round, alpha, seed
+    options   see `MetaevalOptions`: metrics, labels, mapping, by, raters, order, lower, round, alpha, seed
 
     UserError and its subclasses if a side cannot be read, or nothing can be joined; UnknownName for an unknown option.
     """
@@ -94,11 +55,11 @@ def metaeval(
     from longmark.scores.answers import read_answers
     from longmark.scores.labels import Labels
 
-    known = [one.name for one in fields(Options)]
+    known = [one.name for one in fields(MetaevalOptions)]
     for name in options:
         if name not in known:
             raise UnknownName("option of metaeval", name, known, f"The options are {', '.join(known)}.")
-    chosen = Options(**options)
+    chosen = MetaevalOptions(**options)
     pairs = pairs_in(human)
     source = human if pairs is None else labels_of(pairs, human)
     with Labels(source, mapping=chosen.mapping, by=chosen.by, raters=chosen.raters) as given:

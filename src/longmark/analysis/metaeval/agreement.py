@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import rankdata
 
-from longmark.analysis.metaeval import Options
+from longmark.analysis.metaeval.options import MetaevalOptions
 from longmark.stats import agreement as coefficients
 from longmark.stats.bootstrap import BCA, bootstrap_of_sums
 from longmark.stats.means import mean_estimate
@@ -104,7 +104,7 @@ def agreement(
     rated: RatedItems,
     scores: Mapping[str, Floats],
     chosen: Mapping[str, Sequence[str | None]],
-    options: Options,
+    options: MetaevalOptions,
 ) -> Agreement:
     """scores: of each metric on each item (NaN: none), higher is better; chosen: the class that a metric gives each
     item, for metrics that give one."""
@@ -129,14 +129,14 @@ def agreement(
     )
 
 
-def coefficients_of(rated: RatedItems, options: Options) -> list[coefficients.Agreement]:
+def coefficients_of(rated: RatedItems, options: MetaevalOptions) -> list[coefficients.Agreement]:
     """The coefficients alone; [] if no item has two ratings."""
     several = [place for place, item in enumerate(rated.votes) if len(item) >= 2]
     raters = tuple(dict.fromkeys(vote.rater for item in rated.votes for vote in item))
     return _coefficients(rated, _sampled(rated, several, options), raters, options) if several else []
 
 
-def _sampled(rated: RatedItems, places: list[int], options: Options) -> list[int]:
+def _sampled(rated: RatedItems, places: list[int], options: MetaevalOptions) -> list[int]:
     """These items, or a sample of them."""
     most = _MOST_OF_MANY if len({vote.name for item in rated.votes for vote in item}) > _MANY else _MOST
     if len(places) <= most:
@@ -157,7 +157,7 @@ def agreeing(labels: Iterable[str]) -> float | None:
 
 
 def _coefficients(
-    rated: RatedItems, used: Sequence[int], raters: Sequence[str], options: Options
+    rated: RatedItems, used: Sequence[int], raters: Sequence[str], options: MetaevalOptions
 ) -> list[coefficients.Agreement]:
     items = [rated.votes[place] for place in used]
     clusters = None if rated.questions is None else [rated.questions[place] for place in used]
@@ -182,7 +182,7 @@ def _coefficients(
 class _Ceilings:
     """Every rating of these items, beside the other raters' mean and majority."""
 
-    def __init__(self, rated: RatedItems, used: Sequence[int], options: Options) -> None:
+    def __init__(self, rated: RatedItems, used: Sequence[int], options: MetaevalOptions) -> None:
         self.numeric, self.options = rated.numeric, options
         items = range(len(rated.votes)) if rated.questions is None else rated.questions
         _, self.units = np.unique(items, return_inverse=True)

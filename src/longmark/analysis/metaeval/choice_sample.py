@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from operator import itemgetter
 
-from longmark.analysis.metaeval import Options
+from longmark.analysis.metaeval.options import MetaevalOptions
 from longmark.analysis.metaeval.results import DifferenceOfChoices, paired
 from longmark.stats.means import mean_estimate
 from longmark.stats.multiplicity import adjust
@@ -55,7 +55,7 @@ class ChoiceSample:
 
     gold: Made
     questions: Sequence[str]
-    options: Options
+    options: MetaevalOptions
 
     def of(self, rows: Iterable[int]) -> ChoiceSample:
         """Those pairs."""

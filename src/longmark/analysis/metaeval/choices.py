@@ -20,11 +20,11 @@ from itertools import combinations
 import numpy as np
 
 from longmark.analysis.grid import Compared, compared
-from longmark.analysis.metaeval import Options
 from longmark.analysis.metaeval.agreement import Agreement, RatedItems, Vote, agreement
 from longmark.analysis.metaeval.choice_sample import BASELINE, TIE, ChoiceMetric, ChoiceSample, Made
 from longmark.analysis.metaeval.graded import GradedResult, graded
 from longmark.analysis.metaeval.labels import Item, Join, majority
+from longmark.analysis.metaeval.options import MetaevalOptions
 from longmark.analysis.metaeval.results import (
     GroupResult,
     clusters_of,
@@ -81,7 +81,7 @@ class ChoiceLabel:
 
 
 def choice_label(
-    label: str, items: Sequence[Item], its: Join, human: Labels, scores: AnswerScores, options: Options
+    label: str, items: Sequence[Item], its: Join, human: Labels, scores: AnswerScores, options: MetaevalOptions
 ) -> ChoiceLabel:
     """The results of a label. items: its pairs, with and without rows."""
     pairs = [item for item in items if item.places]
@@ -132,7 +132,9 @@ def votes_of(pair: Item) -> list[Vote]:
     return [Vote(rater, choices.pop() if len(choices) == 1 else TIE, None) for rater, choices in given.items()]
 
 
-def _agreement(items: Sequence[Item], pairs: Sequence[Item], chosen: Mapping[str, Made], options: Options) -> Agreement:
+def _agreement(
+    items: Sequence[Item], pairs: Sequence[Item], chosen: Mapping[str, Made], options: MetaevalOptions
+) -> Agreement:
     rows = {id(pair): row for row, pair in enumerate(pairs)}
     every = {name: [its[rows[id(one)]] if id(one) in rows else None for one in items] for name, its in chosen.items()}
     questions, with_rows = clusters_of([item.question for item in items]), [bool(item.places) for item in items]
@@ -153,7 +155,7 @@ def _chosen(scores: AnswerScores, metric: str, pairs: Sequence[Item], places: in
 
 
 def _strengths(
-    scores: AnswerScores, pairs: Sequence[Item], chosen: Mapping[str, Made], options: Options
+    scores: AnswerScores, pairs: Sequence[Item], chosen: Mapping[str, Made], options: MetaevalOptions
 ) -> Iterator[tuple[str, tuple[Strength, ...]]]:
     """Of the raters, whose choices count one each, and of the metrics."""
     systems = [tuple(scores.answers[place].system for place in pair.places) for pair in pairs]

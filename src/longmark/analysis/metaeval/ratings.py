@@ -19,10 +19,10 @@ from typing import Any
 import numpy as np
 
 from longmark.analysis.grid import Compared, compared
-from longmark.analysis.metaeval import Options
 from longmark.analysis.metaeval.agreement import Agreement, RatedItems, Vote, agreement
 from longmark.analysis.metaeval.binary import NO_PAIR, Auc, Calibration, auc, auc_difference, calibration
 from longmark.analysis.metaeval.labels import BINARY, Item, Join, Scale, majority, scale_of, text_of
+from longmark.analysis.metaeval.options import MetaevalOptions
 from longmark.analysis.metaeval.results import (
     Clusters,
     GroupResult,
@@ -130,7 +130,7 @@ class RatingLabel:
 
 
 def rating_label(
-    label: str, items: Sequence[Item], its: Join, human: Labels, scores: AnswerScores, options: Options
+    label: str, items: Sequence[Item], its: Join, human: Labels, scores: AnswerScores, options: MetaevalOptions
 ) -> RatingLabel:
     """The results of a label. items: its rated answers, with and without a row."""
     ratings = [rating for item in items for rating in item.ratings]
@@ -156,7 +156,7 @@ class _Sample:
     """The rated answers of a label that have a row. ratings: the mean of each (NaN for categories); own: each metric's
     scores of them; oriented: higher is better."""
 
-    def __init__(self, scores: AnswerScores, items: Sequence[Item], scale: Scale, options: Options) -> None:
+    def __init__(self, scores: AnswerScores, items: Sequence[Item], scale: Scale, options: MetaevalOptions) -> None:
         self.scores, self.items, self.scale, self.options = scores, items, scale, options
         self.places = np.array([item.places[0] for item in items], dtype=np.int64)
         means = [scale.mean_of(item.ratings) for item in items]

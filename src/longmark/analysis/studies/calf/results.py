@@ -14,9 +14,9 @@ from functools import cached_property
 from itertools import accumulate, combinations
 
 from longmark.analysis.grid import Compared, compared
-from longmark.analysis.metaeval import Options as Levels
 from longmark.analysis.metaeval.agreement import Agreement, RatedItems, agreeing, agreement
 from longmark.analysis.metaeval.choice_sample import TIE, ChoiceMetric, ChoiceSample, Made
+from longmark.analysis.metaeval.options import MetaevalOptions
 from longmark.analysis.metaeval.results import clusters_of
 from longmark.analysis.studies.calf.rows import Facts, Judge, Read
 from longmark.errors import UserError
@@ -47,7 +47,7 @@ class Options:
     worst: int = 5
 
     def __post_init__(self) -> None:
-        Levels(alpha=self.alpha)
+        MetaevalOptions(alpha=self.alpha)
         if not 0 <= self.development < 1:
             raise UserError(f"--development {self.development}: expected a share of the questions, 0 or below 1")
 
@@ -97,7 +97,7 @@ class Results:
     def __init__(self, found: Read, options: Options) -> None:
         self.read, self.options, self.pairs = found, options, found.pairs
         self.notices: list[str] = []
-        self.levels = Levels(alpha=options.alpha, seed=options.seed)
+        self.levels = MetaevalOptions(alpha=options.alpha, seed=options.seed)
         self.gold = [pair.gold for pair in self.pairs]
         self.sample = ChoiceSample(self.gold, [pair.question for pair in self.pairs], self.levels)
         read_nothing = {one.name: one for one in baselines(self.pairs)}

@@ -18,8 +18,8 @@ from typing import Any, NamedTuple
 import orjson
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from longmark.analysis.metaeval import Options as MetaevalOptions
 from longmark.analysis.metaeval.agreement import Agreement, RatedItems, Vote, agreement
+from longmark.analysis.metaeval.options import MetaevalOptions
 from longmark.analysis.studies.comprehensiveness.results import Key, Results
 from longmark.analysis.studies.comprehensiveness.rows import BOTH, WIKI, Scored, value
 from longmark.concurrency import concurrently

@@ -19,17 +19,15 @@ kappa in up to 34 % of simulated samples of 5 answers, and 9 % of 12, where 2.5 
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, replace
 from functools import partial
 from itertools import permutations, product
-from pathlib import Path
 from types import SimpleNamespace as Line
 from typing import Any
 
 from longmark.analysis.metaeval.agreement import agreeing, padded
-from longmark.analysis.studies.score.plan import Plan
+from longmark.analysis.studies.score.labels import RELEVANCE, SCALES, UTILIZATION, Item, Labels
 from longmark.analysis.studies.score.results import (
     ABSOLUTE,
     MASKED,
@@ -44,137 +42,17 @@ from longmark.analysis.studies.score.results import (
 )
 from longmark.analysis.studies.score.tables import DIMENSION, EVALUATOR, mean_columns, scaled
 from longmark.analysis.studies.score.utilization import why_not
-from longmark.errors import UserError
 from longmark.records import Row
 from longmark.records.metric_name import base_of
-from longmark.records.read import Reading
 from longmark.report.format import counted
 from longmark.report.tables import Column, Table, interval_columns, method_column
-from longmark.scores import labels as records
-from longmark.scores.labels import FINAL
-from longmark.scores.observations import Observation
 from longmark.stats.agreement import fleiss_kappa
 from longmark.stats.bootstrap import FEWEST_BCA
 from longmark.stats.correlation import correlation
 from longmark.stats.results import Estimate
 
 PEOPLE = "raters"
-RELEVANCE, UTILIZATION = "answer_relevance", "context_utilization"
-SCALES = (RELEVANCE, UTILIZATION)
 _ON_SCALE = {MASKED: RELEVANCE, ABSOLUTE: UTILIZATION}
-_CATEGORIES = {"yes": "yes", "no": "no", "n/a": "n/a", "na": "n/a"}
-
-
-# Labels -------------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Item:
-    """An answer: who gave it, the id of its example, and the question that it shares with other generators' answers."""
-
-    generator: str
-    example: str
-    question: str = field(compare=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Labels:
-    """by_dimension: dimension or scale -> item -> rater -> yes, no or n/a, or a number; left_out: dimension that the
-    study does not have -> number of labels; final: dimension -> item -> the label that was decided or agreed on;
-    notices: what the file says twice, and names of raters that look the same."""
-
-    by_dimension: Mapping[str, Mapping[Item, Mapping[str, Any]]]
-    left_out: Mapping[str, int]
-    final: Mapping[str, Mapping[Item, Any]] = field(default_factory=dict)
-    notices: tuple[str, ...] = ()
-
-    @property
-    def raters(self) -> set[str]:
-        return {rater for items in self.by_dimension.values() for by_rater in items.values() for rater in by_rater}
-
-    @property
-    def items(self) -> set[Item]:
-        return {item for items in self.by_dimension.values() for item in items}
-
-    def given(self, dimension: str) -> list[tuple[Item, Any]]:
-        """The final label of each item, with the item; every rater's where there is none."""
-        by_item, final = self.by_dimension.get(dimension, {}), self.final.get(dimension, {})
-        return [
-            (item, label)
-            for item, by_rater in by_item.items()
-            for label in ([final[item]] if item in final else by_rater.values())
-        ]
-
-
-def answers_of(plan: Plan) -> dict[str, dict[str, Item]]:
-    """generator -> id of an answer to an original, or of its question -> the answer."""
-    found: dict[str, dict[str, Item]] = {}
-    for generator in plan.generators:
-        items = found.setdefault(generator.label, {})
-        path = plan.answers_path(generator)
-        for example in Reading(path) if path.exists() else ():
-            if example.variant_of is None:
-                item = Item(generator.label, example.id, example.question_id)
-                items.setdefault(example.question_id, item)
-                items[example.id] = item
-    return found
-
-
-def read_labels(path: Path, dimensions: Collection[str], known: Mapping[str, Mapping[str, Item]]) -> Labels:
-    """The labels of a file (JSON Lines, JSON, CSV, TSV or Parquet). known: generator -> id -> the answer.
-
-    Case does not matter in dimensions and labels. BadInput, a line for each record that is wrong; UserError if the file
-    has no label of the study.
-    """
-    names = {_folded(name): name for name in (*dimensions, *SCALES)}
-
-    def read(one: Observation) -> tuple[str, Item, str, Any]:
-        item = _item(one, known)
-        name = one.metric.removesuffix(f".{FINAL}") if one.rater == FINAL else one.metric
-        dimension = names.get(_folded(name), name)
-        if dimension not in names.values():
-            return dimension, item, one.rater, None
-        return dimension, item, one.rater, _label(one.value, is_number=dimension in SCALES)
-
-    with records.Labels(path, filled=("rater", "label", "value")) as given:
-        every, notices = given.each(read), tuple(given.notices)
-    labels: dict[str, dict[Item, dict[str, Any]]] = {}
-    final: dict[str, dict[Item, Any]] = {}
-    for dimension, item, rater, label in every:
-        if rater == FINAL:
-            final.setdefault(dimension, {})[item] = label
-        elif label is not None:
-            labels.setdefault(dimension, {}).setdefault(item, {})[rater] = label
-    if not labels:
-        raise UserError(f"{path} has no label of the study's dimensions: {', '.join((*dimensions, *SCALES))}")
-    left_out = Counter(dimension for dimension, *_, label in every if label is None)
-    return Labels(labels, dict(left_out), final, notices)
-
-
-def _item(one: Observation, known: Mapping[str, Mapping[str, Item]]) -> Item:
-    if not one.system and len(known) > 1:
-        raise ValueError(f"no system: the study has several generators, {', '.join(known)}")
-    generator = one.system or next(iter(known))
-    if generator not in known:
-        raise ValueError(f"system: the study has no generator {generator}; it has {', '.join(known)}")
-    item = known[generator].get(one.example_id)
-    if item is None:
-        raise ValueError(f"item: {generator} has no answer {one.example_id}")
-    return item
-
-
-def _folded(name: str) -> str:
-    """A dimension's name in lower case, with underscores for spaces and hyphens."""
-    return name.casefold().replace(" ", "_").replace("-", "_")
-
-
-def _label(value: float | str, *, is_number: bool) -> float | str:
-    category = _CATEGORIES.get(str(value).strip().casefold())
-    if is_number and isinstance(value, str):
-        raise ValueError(f"label: expected a number, found {value!r}")
-    if not is_number and category is None:
-        raise ValueError(f"label: expected yes, no or n/a, found {value!r}")
-    return value if is_number or category is None else category
 
 
 # Agreement ----------------------------------------------------------------------------------------------------------

@@ -10,10 +10,11 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from longmark.analysis.studies.score.labels import Labels
 from longmark.analysis.studies.score.plan import EVALUATOR, ONCE, PARAPHRASER, POINTS, PROXY, Plan
 from longmark.domain import Domain
 from longmark.records import Row
@@ -22,9 +23,6 @@ from longmark.scores.files import examples_of, rows_of
 from longmark.scores.manifest import read_manifest
 from longmark.stats.means import Bounds, mean_estimate
 from longmark.stats.results import Estimate
-
-if TYPE_CHECKING:
-    from longmark.analysis.studies.score.people import Labels
 
 SPECIFICITY = "score.specificity"
 MASKED, PLAIN = "score.answer_relevance.masked", "score.answer_relevance.plain"

@@ -15,8 +15,8 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from longmark.analysis.studies.score.labels import Labels, answers_of, read_labels
 from longmark.analysis.studies.score.page import document, write_pages
-from longmark.analysis.studies.score.people import Labels, answers_of, read_labels
 from longmark.analysis.studies.score.plan import GIVEN, PARAPHRASER, Member, Plan, Scoring, scorings, stem
 from longmark.analysis.studies.score.results import Results, results_of
 from longmark.analysis.studies.study import Expected, Made, Session, Stage, Study, digest, made_with, scoring_stage

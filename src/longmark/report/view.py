@@ -1,0 +1,49 @@
+"""A view: the evidence of one metric as plain data for the page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from longmark.records import Row
+
+Results = Mapping[str, Row]
+Block = tuple[Any, ...]
+
+
+@dataclass(slots=True)
+class View:
+    """title, count: its head; covers: metrics whose evidence it shows; blocks: what it shows, each a name and data of
+    the template's macro `block`."""
+
+    title: str
+    count: str
+    covers: list[str]
+    blocks: list[Block]
+
+
+@dataclass(slots=True)
+class Cell:
+    """A cell of a view's table. kind: `words` (a text), `verdict` (a key of VERDICTS), `signed` (a number with its bar)
+    or `line`; note: small, behind the value; badge: a mark of the row; more: folded below the value."""
+
+    kind: str
+    value: Any
+    note: str = ""
+    badges: Sequence[str] = ()
+    more: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """The rows of an answer that share a view: of one metric, with its parameters, by one judge. metric: its own name;
+    suffix: its parameters and the judge, as they end its scores' names; rows: by the part of the score's name."""
+
+    metric: str
+    suffix: str
+    rows: Mapping[str, Row]
+
+    @property
+    def evidence(self) -> Iterator[dict[str, Any]]:
+        return (row.evidence for row in self.rows.values())
