@@ -12,7 +12,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypedDict, TypeVar, Unpack
 
@@ -103,9 +103,8 @@ async def score(
         runs_on = "variants: set variant_of" if selected.metric.variants else "originals: leave variant_of out"
         raise UserError(f"{selected.name} has no score for this example: it runs on {runs_on} of the example")
     if params is not None:
-        own = replace(selected, params=selected.metric.params(**params))
-        selected = replace(own, scores={base_of(name) + own.suffix: spec for name, spec in selected.scores.items()})
-        wanted = [base_of(name) + own.suffix for name in asked]
+        selected = selected.with_(params=selected.metric.params(**params))
+        wanted = [base_of(name) + selected.suffix for name in asked]
     async with open_models(**options) as models:
         scores = await pairs.score(selected, example, models, wanted, pairs.Comparison())
     return {

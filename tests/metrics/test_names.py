@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
@@ -12,7 +14,11 @@ from hypothesis import strategies as st
 
 import longmark
 from longmark import metrics
+from longmark.engine.settings import Settings, choose
 from longmark.errors import UnknownName, UserError
+from longmark.judging import Judging
+from longmark.models.fake import FakeChat
+from longmark.models.handles import Backends
 from longmark.records import Example
 from longmark.records.metric_name import base_of, canonical, joined, parsed, under, written
 
@@ -113,3 +119,41 @@ def test_one_run_has_several_forms_of_a_metric_each_under_its_name(tmp_path: Pat
     again = longmark.run(examples, list(reversed(names)), out=tmp_path / "run")
     assert again.counts.calls == 0
     assert len(list(again.rows())) == 6
+
+
+QR = "ccrs.question_relevance"
+
+
+@pytest.mark.parametrize("name", metrics.names())
+def test_a_signature_fits_a_line_and_pasted_back_it_selects_the_same_metric(name: str) -> None:
+    settings = Settings(metrics.select([name]), Backends())
+    (chosen,) = settings.selected
+    lines = [settings.signature(chosen).line(score) for score in chosen.scores]
+    assert all(line.isprintable() and "," not in line and len(line) <= 160 for line in lines)
+    pasted = replace(settings, selected=choose(lines)).named_shortly()
+    assert pasted.selected == settings.selected
+    under_others = replace(pasted, selected=choose(lines), judging=Judging("text", 0.7, 3, seed=4)).named_shortly()
+    assert settings.signature(chosen).line("x") == under_others.signature(under_others.selected[0]).line("x")
+
+
+def test_judging_is_overridden_for_one_metric_and_its_signature_selects_it_again(tmp_path: Path) -> None:
+    judge = FakeChat("80")
+    examples = [Example(id=str(n), question="?", answer=f"Warm air rises {n}") for n in range(2)]
+    several = f"{QR}@temperature=0.7@samples=3"
+    run = partial(longmark.run, examples, out=tmp_path / "run", judges=[judge], cache=tmp_path / "calls.sqlite")
+    found = run(f"{QR},{several},{QR}@samples=1")
+    assert [row.metric for row in found.rows()] == [QR, f"{QR}@samples=3@temperature=0.7"] * 2
+    assert found.counts.calls == 2 * (1 + 3)
+    of = {row.metric: row.signature.line(row.metric) for row in found.rows()}
+    assert "|temperature:0.7|samples:3|" in of[f"{QR}@samples=3@temperature=0.7"]
+    again = run(",".join(of.values()))
+    assert again.counts.calls == 0
+    assert len(list(again.rows())) == 4
+    with pytest.raises(UserError, match="at temperature 0"):
+        run(f"{QR}@samples=3")
+    with pytest.raises(UnknownName, match="Did you mean samples"):
+        run(f"{QR}@sample=3")
+    with pytest.raises(UnknownName, match=r"unknown parameter of classic\.length"):
+        run("classic.length@samples=3")
+    with pytest.raises(UserError, match="version 7 of the metric"):
+        run("ragchecker.f1|metric:7")

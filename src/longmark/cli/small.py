@@ -29,6 +29,7 @@ def add_to(verbs: Any) -> None:
     one = add_verb(verbs, "metrics", metrics, text)
     add(one, "name", "NAME", "the metric to show (default: list all)", nargs="?")
     add(one, "--as-published", "", "list the parameters that `longmark run --as-published` sets")
+    add(one, "--signature", "", "print the signature of each score, for a paper")
 
     one = add_verb(
         verbs, "prompts", prompts, "List the prompts, show one, write them to files, or check a folder of replacements."
@@ -75,8 +76,15 @@ def _add_verifying(one: argparse.ArgumentParser) -> None:
 
 
 def metrics(arguments: argparse.Namespace) -> int:
+    from longmark.engine.settings import Settings, choose
     from longmark.metrics.page import as_published, listing, page
+    from longmark.models.handles import Backends
 
+    if arguments.signature:
+        settings = Settings(choose([arguments.name or ""]), Backends())
+        for chosen in settings.selected:
+            print(*(settings.signature(chosen).line(score) for score in chosen.scores), sep="\n")
+        return 0
     if arguments.as_published:
         print(as_published(arguments.name) or f"longmark: the defaults of {arguments.name} are the paper's")
         return 0

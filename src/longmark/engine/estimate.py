@@ -91,7 +91,8 @@ async def _estimate(workers: WorkerPool, settings: Settings, tasks: Iterator[Tas
     for task in tasks:
         if counted[0] != task.n:
             counted = (task.n, set())
-        judges = len(settings.backends.judges) * (settings.judging.samples if task.chosen.metric.judged else 1)
+        judging = settings.judging_of(task.chosen)
+        judges = len(settings.backends.judges) * (judging.samples if task.chosen.metric.judged else 1)
         one = MetricEstimate(rows=len(task.wanted))
         try:
             rows = await workers.score(task)
@@ -102,7 +103,7 @@ async def _estimate(workers: WorkerPool, settings: Settings, tasks: Iterator[Tas
             sent_before = sum(count for text, count in shared.items() if text in counted[1])
             # shared calls come first in a metric, so they are the first that the cache has answered
             before = max(call.answered, sent_before)
-            after = not settings.judging.by_text and settings.judging_of(task.chosen).reasons  # a second call for each
+            after = not judging.by_text and judging.reasons  # a second call for each
             calls = sum(task.chosen.metric.calls(one, params, judges) for one in answers) * (2 if after else 1)
             if hasattr(settings.backends.checker, "relations"):  # it decides by itself, as word overlap does
                 calls -= sum(task.chosen.metric.checks(one, params) for one in answers)

@@ -85,7 +85,7 @@ def make_settings(names: Sequence[str | Metric], registry: Registry, options: Ru
         domain or DEFAULT_DOMAIN,
         Judging.of(options),
         options.comparison,
-    )
+    ).named_shortly()
     check(settings)
     return settings
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from longmark import metrics
+from longmark import __version__, metrics
 from longmark.engine.pairs import Comparison
 from longmark.errors import UnknownName, UserError
 from longmark.judging import Judging
@@ -18,7 +18,7 @@ from longmark.models.budget import Budget
 from longmark.models.handles import DEFAULT_DOMAIN, Backends
 from longmark.models.registry import ModelNames
 from longmark.prompts import Prompt, PromptBook
-from longmark.records import ABSENT, STATUSES
+from longmark.records import ABSENT, STATUSES, Signature
 
 if TYPE_CHECKING:
     from longmark.domain import Domain
@@ -155,9 +155,10 @@ class Settings:
     comparison: Comparison = field(default_factory=Comparison)
 
     def judging_of(self, chosen: Selected) -> Judging:
-        """How a metric's judges are asked: with reasons as the run says, else as a rubric says, else with `text`
-        scoring if every judge is at an endpoint; without where the metric cannot have them."""
-        judges, judging = self.backends.judges, self.judging
+        """How a metric's judges are asked: as its name says, else as the run; with reasons as the run says, else as a
+        rubric says, else with `text` scoring if every judge is at an endpoint; without where the metric cannot have
+        them."""
+        judges, judging = self.backends.judges, replace(self.judging, **chosen.judging)
         usual = judging.by_text and bool(judges) and all(hasattr(judge, "endpoint") for judge in judges)
         wanted = next((said for said in (judging.reasons, chosen.metric.reasons) if said is not None), usual)
         return replace(judging, reasons=wanted and _gives_reasons(chosen))
@@ -190,6 +191,33 @@ class Settings:
         made: dict[str, Any] = {"version": chosen.metric.version} if chosen.metric.version > 1 else {}
         made |= {"source": chosen.metric.source} if chosen.metric.source else {}
         return dataclasses.asdict(chosen.params) | made
+
+    def signature(self, chosen: Selected) -> Signature:
+        """How the scores of a metric come about, but for what its models turn out not to take."""
+        params = self.params_of(chosen)
+        judging = self.judging_of(chosen)
+        if chosen.metric.judged:
+            params |= {"scoring": judging.scoring, "temperature": judging.temperature}
+            params |= {"samples": judging.samples} if judging.temperature else {}
+            params |= {"reasons": True} if judging.reasons else {}
+        return Signature(
+            version=__version__,
+            params=params,
+            models={r: names for r, names in self.backends.names().items() if r in chosen.metric.models},
+            prompts=self.prompts.hashes(self.prompts_of(chosen)),
+            seed=judging.seed,
+            configured=self.backends.configured(chosen.metric.models),
+        )
+
+    def named_shortly(self) -> Settings:
+        """The settings without what a metric's name repeats of the run's judging; equal metrics become one."""
+        found: dict[str, Selected] = {}
+        for chosen in self.selected:
+            usual = self.judging_of(replace(chosen, judging={}))
+            own = {key: value for key, value in chosen.judging.items() if getattr(usual, key) != value}
+            one = chosen.with_(judging=own)
+            found.setdefault(one.name, one).scores.update(one.scores)
+        return replace(self, selected=list(found.values()))
 
     def models_used(self) -> dict[str, list[str]]:
         """role -> model names, for the roles that a selected metric calls."""
@@ -279,7 +307,7 @@ def _check_prompts(settings: Settings) -> None:
         f"--prompts replaces {prompt.id}, but with reasons the judge is asked by {prompt.id}.reasons: add "
         f"{prompt.id}.reasons.txt (ours: longmark prompts {prompt.id}.reasons), or --no-reasons"
         for chosen in settings.selected
-        if settings.judging_of(chosen).reasons and settings.judging.by_text
+        if (judging := settings.judging_of(chosen)).reasons and judging.by_text
         for prompt in chosen.metric.prompts
         if prompt.use == "text" and prompt.id in replaced and f"{prompt.id}.reasons" not in replaced
     ]
@@ -290,7 +318,7 @@ def _check_prompts(settings: Settings) -> None:
 def unsupported(settings: Settings, chosen: Selected) -> str | None:
     """Why a metric's calls cannot be made with these models, or None. An example that needs no call (an empty answer)
     is scored all the same."""
-    if not settings.judging.by_text and chosen.metric.judged:
+    if not settings.judging_of(chosen).by_text and chosen.metric.judged:
         unable = [judge.name for judge in settings.backends.judges if judge.capabilities.logprobs == 0]
         if unable:
             return f"{', '.join(unable)} cannot give log-probabilities, which {chosen.name} reads here."

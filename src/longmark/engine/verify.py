@@ -32,7 +32,7 @@ from longmark.errors import UserError
 from longmark.judging import Judging
 from longmark.metric import Metric
 from longmark.metrics import Selected
-from longmark.metrics._parameters import not_default
+from longmark.metrics._parameters import not_default, parameters
 from longmark.models.cache import CallCache
 from longmark.models.client import Client, WouldCall
 from longmark.models.config import of_manifest
@@ -42,7 +42,7 @@ from longmark.models.trust import of_name
 from longmark.prompts import SYSTEM, PromptBook
 from longmark.records import Row
 from longmark.records.files import read_object
-from longmark.records.metric_name import base_of, under
+from longmark.records.metric_name import base_of, parsed, under
 from longmark.records.pair import example_of
 from longmark.text.overlap import named_checker
 from longmark.workspace import differences
@@ -245,9 +245,13 @@ def _selected(
             where = f"add --metrics {origin}" if origin else "it was passed as a Python object"
             gone[score] = f"its metric is Python code, which only the command line may name: {where}"
             continue
-        (chosen,) = (
-            [own[score]] if score in own else choose([_rubric(outside[name]) if name and rubric else score], domain)
-        )
+        if score in own:
+            chosen = own[score]
+        elif name is not None:
+            (chosen,) = choose([_rubric(outside[name])], domain)
+            chosen = chosen.with_(judging=parameters(name, chosen.metric, parsed(score)[1])[1])
+        else:
+            (chosen,) = choose([score], domain)
         embedders = fixed["models"].get("embedder", ()) if "embedder" in chosen.metric.models else ()
         embedder = next((name for name in embedders if of_name(name).code and name != given.embedder), None)
         if embedder is not None:

@@ -8,12 +8,12 @@ import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from longmark import __version__, progress
+from longmark import progress
 from longmark.concurrency import COMPUTING
 from longmark.engine import pairs
 from longmark.engine.folder import RunFolder
@@ -259,25 +259,14 @@ class WorkerPool:
 
     def _signature(self, task: Task) -> Signature:
         settings, chosen = self._settings, task.chosen
-        params = settings.params_of(chosen) | pairs.params_of(chosen, task.example, settings.comparison)
-        if chosen.metric.judged:
-            judging = settings.judging_of(chosen)
-            params |= {"scoring": judging.scoring, "temperature": judging.temperature}
-            params |= {"samples": judging.samples} if judging.temperature else {}
-            params |= {"reasons": True} if judging.reasons else {}
-        return Signature(
-            version=__version__,
-            params=params,
-            models={r: names for r, names in settings.backends.names().items() if r in chosen.metric.models},
-            prompts=settings.prompts.hashes(settings.prompts_of(chosen)),
-            seed=settings.judging.seed,
-            settled={
-                model.name: model.settled
-                for model in settings.backends.having(chosen.metric.models)
-                if isinstance(model, Settling) and model.settled
-            },
-            configured=settings.backends.configured(chosen.metric.models),
-        )
+        made = settings.signature(chosen)
+        settled = {
+            model.name: model.settled
+            for model in settings.backends.having(chosen.metric.models)
+            if isinstance(model, Settling) and model.settled
+        }
+        compared = pairs.params_of(chosen, task.example, settings.comparison)
+        return replace(made, params=made.params | compared, settled=settled)
 
 
 def _bug(chosen: Selected, error: BaseException) -> NoScore:

@@ -15,17 +15,17 @@ import ast
 import importlib
 import inspect
 import os
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from longmark.errors import ModelError, NoScore, OverBudget, UnknownName, UserError
 from longmark.metric import Metric, Score, ScoreSpec, full_name
-from longmark.metrics._parameters import not_default, parameters
+from longmark.metrics._parameters import judging_kinds, not_default, parameters
 from longmark.prompts import Prompt
-from longmark.records.metric_name import base_of, joined, parsed
+from longmark.records.metric_name import base_of, joined, parsed, settings_in
 
 if TYPE_CHECKING:
     from longmark.domain import Domain
@@ -37,18 +37,25 @@ _FIELDS = {"answer": "answer (null)", "references": "reference answer", "base_an
 
 @dataclass(frozen=True)
 class Selected:
-    """A metric that was asked for. base: its name without parameters; params: its parameters; scores: full name ->
-    declaration of those wanted, in the order of the metric's."""
+    """A metric that was asked for. base: its name without parameters; params: its parameters; judging: fields of the
+    run's `Judging` that differ for it; scores: full name -> declaration of those wanted, in the order of the metric's.
+    """
 
     base: str
     metric: Metric
     scores: dict[str, ScoreSpec]
     params: Any
+    judging: Mapping[str, Any] = field(default_factory=dict)
 
     @cached_property
     def suffix(self) -> str:
         """The parameters that are not at their defaults, as they end every name."""
-        return joined("", not_default(self.params))
+        return joined("", {**not_default(self.params), **self.judging})
+
+    def with_(self, **fields: Any) -> Selected:
+        """The metric with other parameters or another judging, and so with other names of its scores."""
+        made = replace(self, **fields)
+        return replace(made, scores={base_of(name) + made.suffix: spec for name, spec in self.scores.items()})
 
     @property
     def name(self) -> str:
@@ -149,12 +156,24 @@ def select(
                 raise UserError(f"{name}: a built-in metric or family has this name; give the metric another one")
             hits = [(name, metric, score) for score in metric.published(name, domain)]
         for name, metric, score in hits:
-            chosen = Selected(name, metric, {}, parameters(name, metric, given, as_published=as_published))
+            params, judging = parameters(name, metric, given, as_published=as_published)
+            chosen = Selected(name, metric, {}, params, judging | _cited(one, name, metric))
             before = found.setdefault(chosen.name, chosen)
             if before.metric.source != metric.source:
                 raise UserError(f"{name}: two different metrics have this name; rename one of them")
             before.scores[score + chosen.suffix] = metric.published(name, domain)[score]
     return [replace(one, scores=_in_order(one, domain)) for one in found.values()]
+
+
+def _cited(signature: str | Metric, name: str, metric: Metric) -> dict[str, Any]:
+    """How a signature says that the metric's judges were asked. UserError where it is of another version of it."""
+    said = settings_in(signature) if isinstance(signature, str) else {}
+    if int(said.get("metric", metric.version)) != metric.version:
+        raise UserError(
+            f"{name}: the signature is of version {said['metric']} of the metric, and this longmark has version "
+            f"{metric.version}, which gives other scores"
+        )
+    return parameters(name, metric, {key: said[key] for key in judging_kinds(metric) if key in said})[1]
 
 
 def _in_order(chosen: Selected, domain: Domain | None) -> dict[str, ScoreSpec]:

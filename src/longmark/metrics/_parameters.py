@@ -1,4 +1,4 @@
-"""The parameters of a metric: read from the texts of its name, checked by their declaration."""
+"""The parameters of a metric, and how its judges are asked: read from its name, checked by their declaration."""
 
 from __future__ import annotations
 
@@ -9,25 +9,38 @@ from types import NoneType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from longmark.errors import UnknownName, UserError
+from longmark.judging import SCORINGS, Judging
 from longmark.metric import Metric
 from longmark.records.metric_name import written
 
 
-def parameters(name: str, metric: Metric, given: Mapping[str, str], *, as_published: bool = False) -> Any:
-    """The metric's parameters, with the given texts in place of the defaults. as_published: the others have the values
-    of the metric's paper. UnknownName for a parameter or a choice that it does not have; UserError for another value
-    that it cannot have."""
-    kinds = get_type_hints(metric.params)
-    values = metric.as_published if as_published else {}
+def parameters(
+    name: str, metric: Metric, given: Mapping[str, str], *, as_published: bool = False
+) -> tuple[Any, dict[str, Any]]:
+    """The metric's parameters, with the given texts in place of the defaults; and what is given of how its judges are
+    asked. as_published: other parameters have the values of the metric's paper. UnknownName for a parameter or a choice
+    that it does not have; UserError for another value that it cannot have."""
+    kinds, asked = get_type_hints(metric.params), judging_kinds(metric)
+    values: dict[str, Any] = metric.as_published if as_published else {}
+    judging: dict[str, Any] = {}
     for key, text in given.items():
-        if key not in kinds:
-            hint = f"See: longmark metrics {name}" if kinds else f"{name} has no parameters."
-            raise UnknownName(f"parameter of {name}", key, kinds, hint)
-        values[key] = _read(f"{name}@{key}", kinds[key], text)
+        known = {**asked, **kinds}
+        if key not in known:
+            hint = f"See: longmark metrics {name}" if known else f"{name} has no parameters."
+            raise UnknownName(f"parameter of {name}", key, known, hint)
+        (values if key in kinds else judging)[key] = _read(f"{name}@{key}", known[key], text)
     try:
-        return metric.params(**values)
+        return metric.params(**values), judging
     except ValueError as error:
         raise UserError(f"{name}: {error}") from None
+
+
+def judging_kinds(metric: Metric) -> dict[str, Any]:
+    """How a metric's judges are asked, as far as that can change its scores: name -> type."""
+    kinds = get_type_hints(Judging) | {"scoring": Literal[SCORINGS], "reasons": bool}
+    reasons = any(prompt.use == "reason" for prompt in metric.prompts)
+    able = {"reasons": reasons, "seed": bool(metric.models)}
+    return {one.name: kinds[one.name] for one in dataclasses.fields(Judging) if able.get(one.name, metric.judged)}
 
 
 def not_default(params: Any) -> dict[str, Any]:

@@ -28,8 +28,9 @@ def joined(base: str, params: Mapping[str, Any]) -> str:
 
 
 def parsed(name: str) -> tuple[str, dict[str, str]]:
-    """The name without parameters, and the parameters as texts. UserError for a parameter in another form."""
-    base, *given = name.split("@")
+    """The name without parameters, and the parameters as texts; of a signature (`Signature.line`) those of its name.
+    UserError for a parameter in another form."""
+    base, *given = name.partition("|")[0].split("@")
     params: dict[str, str] = {}
     for part in given:
         key, equals, value = part.partition("=")
@@ -43,6 +44,12 @@ def parsed(name: str) -> tuple[str, dict[str, str]]:
         except UnicodeDecodeError:
             raise UserError(f"{name}: {value} is not percent-escaped UTF-8; write %25 for %") from None
     return base, params
+
+
+def settings_in(signature: str) -> dict[str, str]:
+    """What a signature says after the name: `scoring` -> `text`, `version` -> `0.1.0`."""
+    pairs = (part.partition(":") for part in signature.split("|")[1:])
+    return {key: unquote(value) for key, _, value in pairs}
 
 
 def canonical(name: str) -> str:

@@ -99,8 +99,9 @@ class Signature:
         """What a paper cites of a score: its name, how judges were asked, the models, a hash of the prompts and the
         versions, as in `ccrs.question_relevance|scoring:text|temperature:0|seed:0|judge:m|prompts:1f2e3d4c|version:1`.
         A model's endpoint is left out."""
-        said = {key: self.params[key] for key in JUDGING if "scoring" in self.params and key in self.params}
-        said |= {"seed": self.seed} if self.models else {}
+        usual = {"samples": 1, "reasons": False}
+        said = {key: self.params.get(key, usual.get(key)) for key in JUDGING if "scoring" in self.params}
+        said |= {"seed": self.seed} if self.models or self.prompts else {}
         said |= {role: "+".join(name.partition("@")[0] for name in names) for role, names in self.models.items()}
         if unsent := sorted({word.removeprefix("no ") for words in self.settled.values() for word in words}):
             said["unsent"] = "+".join(unsent)
