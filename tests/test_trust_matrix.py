@@ -151,7 +151,7 @@ CONFIGURED = {
     "rag answer": "rag answer q.jsonl --out a2.jsonl --index plain --generator mine",
     "rag grid": "rag grid q.jsonl --out grid --index plain --retrievers bm25 --reader mine",
     "pairs build": "pairs build q.jsonl --out p.jsonl --generator a=mine --generator b=OWN",
-    "benchmark generate": "benchmark generate book.md --domain topic.yaml --out b --generator mine --embedder none",
+    "benchmark generate": "benchmark generate book.md --topic topic.yaml --out b --generator mine --embedder none",
     "benchmark figures": "benchmark figures items.jsonl --generator mine",
     "benchmark run": "benchmark run items.jsonl --out answers.jsonl --generator mine",
     "score-study": f"{STUDY} --index plain --generator mine --evaluator OWN --embedder OWN",
@@ -248,7 +248,7 @@ STRUCTURED = {
         "--generator OWN --evaluator OWN --embedder OWN",
     }),
     "topic": ("topic.yaml", {
-        "benchmark generate": "benchmark generate book.md --domain topic.yaml --out b --generator OWN --embedder none",
+        "benchmark generate": "benchmark generate book.md --topic topic.yaml --out b --generator OWN --embedder none",
     }),
     "rubric": ("rubric.yaml", {
         "run": f"{RUN} rubric.yaml --judge OWN",
@@ -316,7 +316,7 @@ PROMPTS = {
     "rag answer": "rag answer q.jsonl --out new.jsonl --index plain --generator OWN",
     "rag grid": "rag grid q.jsonl --out new --index plain --retrievers bm25 --reader OWN",
     "pairs build": "pairs build q.jsonl --out new.jsonl --generator a=OWN --generator b=OWN --expand --judge OWN",
-    "benchmark generate": "benchmark generate book.md --domain topic.yaml --out b --generator OWN --embedder none",
+    "benchmark generate": "benchmark generate book.md --topic topic.yaml --out b --generator OWN --embedder none",
     "benchmark figures": "benchmark figures items.jsonl --generator OWN",
     "benchmark run": "benchmark run items.jsonl --out answers.jsonl --generator OWN",
     "score-study": f"{STUDY} --index plain --generator OWN --evaluator OWN --embedder OWN",

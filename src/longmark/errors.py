@@ -24,11 +24,14 @@ LongmarkError
 
 from __future__ import annotations
 
+import dataclasses
 import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
 from itertools import islice
-from typing import Any, Self
+from typing import Any, Self, TypeVar
+
+T = TypeVar("T")
 
 _COMPARED, _LONGEST = 500, 80  # names that a wrong one is compared with, and characters of a name
 
@@ -61,6 +64,15 @@ class UnknownName(UserError):
         near = difflib.get_close_matches(name[:_LONGEST], short, n=3, cutoff=0.5)
         maybe = f" Did you mean {' or '.join(near)}?" if near else ""
         super().__init__(f"unknown {kind}: {name}.{maybe}{' ' + hint if hint else ''}")
+
+
+def options_of(kind: type[T], given: Mapping[str, Any], function: str) -> T:
+    """The options of a function, a dataclass, by their names. UnknownName for one that does not exist."""
+    known = [one.name for one in dataclasses.fields(kind)]  # type: ignore[arg-type]
+    for name in given:
+        if name not in known:
+            raise UnknownName(f"option of {function}", name, known, f"The options are {', '.join(known)}.")
+    return kind(**given)
 
 
 class MissingExtra(UserError):

@@ -11,6 +11,7 @@ import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
+from importlib import import_module
 from pathlib import Path
 from string import Template
 
@@ -154,3 +155,15 @@ def to_folder(folder: Path, prompts: Iterable[Prompt]) -> None:
             path.write_text(prompt.text.strip() + "\n", encoding="utf-8")
     except OSError as error:
         raise UserError(f"--out {folder}: cannot be written ({error.strerror})") from None
+
+
+# Prompts of what asks a model and is no metric: modules with `PROMPTS`
+_REGISTERED = (
+    *("datasets.vary", "rag.generate", "datasets.pairs_build", "validator.prompts"),
+    *(f"datasets.benchmark.{name}" for name in ("write", "audits", "figures", "answers", "contamination")),
+)
+
+
+def registered() -> list[Prompt]:
+    """The prompts of questions, variants, answers, pairs, benchmarks and validators."""
+    return [prompt for name in _REGISTERED for prompt in import_module(f"longmark.{name}").PROMPTS]

@@ -25,7 +25,7 @@ CHINESE = "潮汐是海水在月球和太阳引力作用下发生的周期性涨
 def words(tmp_path: Path) -> list[str | Path]:
     """The command's words after the books."""
     (tmp_path / "tides.yaml").write_text(DOMAIN)
-    options = ["--domain", "tides.yaml", "--out", "bench", "--embedder", "none", "--quiet"]
+    options = ["--topic", "tides.yaml", "--out", "bench", "--embedder", "none", "--quiet"]
     return [*options, "--n", "2", "--chunk", "120", "--overlap", "0"]
 
 

@@ -64,7 +64,7 @@ def _flow(server: ServerProcess, home: Path, known: Path, bench: Path, tmp_path:
 
     (tmp_path / "tides.yaml").write_text("name: tides\ntitle: Tides\nsubject: the tides\nreaders: sailors\n")
     (tmp_path / "book.md").write_text("# One\n\nThe tides rise.")
-    generate: list[str | Path] = ["benchmark", "generate", "book.md", "--domain", "tides.yaml", "--out", "made"]
+    generate: list[str | Path] = ["benchmark", "generate", "book.md", "--topic", "tides.yaml", "--out", "made"]
     generate += ["--generator", f"g@{server.base_url}", "--validator", learned]
     for other in ("none", f"other@{server.base_url}"):
         done = run(*generate, "--embedder", other, home=home)

@@ -25,7 +25,7 @@ def add_to(actions: Any) -> None:
     text = "Write questions about the content of books, in three forms and on three levels, and audit them. Resumable."
     one = add_verb(actions, "generate", generate, text)
     add(one, "books", "BOOKS", "PDF, EPUB, HTML, Markdown or text files, or folders of them", nargs="+", type=Path)
-    add(one, "--domain", "FILE.yaml", "the benchmark's subject, readers, forms and levels", required=True)
+    add(one, "--topic", "FILE.yaml", "the benchmark's subject, readers, forms and levels", required=True)
     add(one, "--out", "DIR", "the benchmark's folder; repeat the same command to resume it", required=True)
     add(one, "--generator", "MODEL", "the model that writes the items and audits them", required=True)
     nearest = "the embedding model that finds a seed's neighbours and near duplicates, or none (default: embedded)"
@@ -63,7 +63,7 @@ def generate(arguments: argparse.Namespace) -> int:
     if not -1 <= arguments.threshold <= 1:
         raise UserError(f"--threshold {arguments.threshold:g}: a cosine is from -1 to 1")
     plan = Plan(
-        topic.load(arguments.domain),
+        topic.load(arguments.topic),
         arguments.n,
         arguments.k,
         arguments.threshold,
@@ -74,7 +74,6 @@ def generate(arguments: argparse.Namespace) -> int:
     tell = stage_lines(arguments.quiet)
     embedder = None if arguments.embedder == "none" else arguments.embedder
     names = ModelNames(generator=arguments.generator, embedder=embedder)
-    arguments.domain = None  # of a benchmark, not of SCORE
     with open_models(arguments, ModelNames() if arguments.dry_run else names) as (models, _registry):
         work = build.Work(
             arguments.books, arguments.out, plan, models, chunking, arguments.skip_bad, arguments.concurrency, tell

@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 
 from longmark.engine.session import RunResult, execute
 from longmark.engine.settings import RunOptions, Settings, check, choose, every_prompt
+from longmark.errors import options_of
 from longmark.home import home
 from longmark.judging import Judging
 from longmark.metric import Metric
@@ -42,7 +43,7 @@ def run(
     notebook): it then runs in a thread of its own, and the caller waits. Raises `errors.UserError` and its kinds, all
     of them before any call.
     """
-    chosen = RunOptions.of(options)
+    chosen = options_of(RunOptions, options, "longmark.run")
     call_cache = open_cache(chosen.cache)
     try:
         trust = Trust(chosen.trust)

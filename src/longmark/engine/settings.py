@@ -17,7 +17,7 @@ from longmark.metrics import Selected
 from longmark.models.budget import Budget
 from longmark.models.handles import DEFAULT_DOMAIN, Backends
 from longmark.models.registry import ModelNames
-from longmark.prompts import Prompt, PromptBook
+from longmark.prompts import Prompt, PromptBook, registered
 from longmark.records import ABSENT, STATUSES, Signature
 
 if TYPE_CHECKING:
@@ -109,17 +109,6 @@ class RunOptions(ModelNames, Judging, Options):
     max_tokens: int | None = None
     max_usd: float | None = None
     quiet: bool = True
-
-    @classmethod
-    def of(cls, given: Mapping[str, Any]) -> RunOptions:
-        """The options of these names. UnknownName, with the nearest names, for one that does not exist."""
-        known = [one.name for one in dataclasses.fields(cls)]
-        for name in given:
-            if name not in known:
-                raise UnknownName(
-                    "option of longmark.run", name, known, "See: help(longmark.engine.settings.RunOptions)"
-                )
-        return cls(**given)
 
     def __post_init__(self) -> None:
         if self.timeout is not None and not (isinstance(self.timeout, int | float) and self.timeout > 0):
@@ -256,25 +245,9 @@ def choose(
 
 
 def every_prompt(selected: Sequence[Selected] = ()) -> list[Prompt]:
-    """Every prompt that --prompts can replace: of metrics, variants, generated answers, built pairs, benchmarks."""
-    from longmark.datasets import pairs_build, vary
-    from longmark.datasets.benchmark import answers, audits, contamination, figures, write
-    from longmark.rag import generate
-    from longmark.validator import prompts as validator
-
-    made = (
-        vary.PROMPTS,
-        generate.PROMPTS,
-        pairs_build.PROMPTS,
-        write.PROMPTS,
-        audits.PROMPTS,
-        figures.PROMPTS,
-        answers.PROMPTS,
-        (contamination.COMPLETE,),
-        validator.PROMPTS,
-    )
+    """Every prompt that --prompts can replace: of the metrics, and of what else asks a model."""
     outside = [prompt for chosen in selected if chosen.metric.source for prompt in chosen.metric.prompts]
-    return [*metrics.all_prompts(), *outside, *(prompt for prompts in made for prompt in prompts)]
+    return [*metrics.all_prompts(), *outside, *registered()]
 
 
 def check(settings: Settings) -> None:

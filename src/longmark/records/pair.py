@@ -101,12 +101,12 @@ class Pair(Example):
         return Example.model_construct(**(shared | own))
 
 
-def plurality(choices: Iterable[str]) -> Any:
-    """The choice that most made; None where two or more lead, or there are none."""
-    counts = Counter(choices).most_common(2)
-    if not counts or (len(counts) == 2 and counts[0][1] == counts[1][1]):
-        return None
-    return counts[0][0]
+def plurality(votes: Iterable[Any], *, absolute: bool = False) -> Any:
+    """The most frequent vote; None where two or more lead, or there are none. absolute: also where no more than half of
+    the votes are equal to it."""
+    counts = Counter(votes)
+    (best, most), (_, second) = [*counts.most_common(2), (None, 0), (None, 0)][:2]
+    return best if most > (counts.total() / 2 if absolute else second) else None
 
 
 _HUGE = re.compile(rb"\d{19}")

@@ -7,7 +7,6 @@ family is what is from one seed passage, with all evolutions: it is never on bot
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,6 +19,7 @@ from longmark.datasets.benchmark import items_of
 from longmark.datasets.benchmark.cloze import blank
 from longmark.records import sources
 from longmark.records.benchmark import Form, Item, Level, Passage
+from longmark.records.pair import plurality
 from longmark.records.values import Problem, in_one_line
 from longmark.scores import labels as scores
 from longmark.scores.observations import Observation
@@ -191,12 +191,12 @@ def _agreed(item: Item, given: Sequence[_Verdict]) -> Item:
     left out."""
     final = [one for one in given if one.rater == scores.FINAL]
     raters = [one for one in given if one.rater != scores.FINAL]
-    verdict = _majority(one.verdict for one in final or raters)
+    verdict = plurality((one.verdict for one in final or raters), absolute=True)
     if verdict == INVALID:
         reasons = dict.fromkeys(reason for one in final or raters if one.verdict == INVALID for reason in one.reasons)
         return item.model_copy(update={"status": INVALID, "reasons": tuple(reasons)})
     terms = [[one.term for one in some if one.verdict == VALID and one.term] for some in (final, raters)]
-    term = _majority(terms[0] or terms[1])
+    term = plurality(terms[0] or terms[1], absolute=True)
     if verdict is None or (item.form == "cloze" and term is None):
         raise ValueError(f"no majority among its {len(raters)} raters")
     if item.form == "cloze":
@@ -207,10 +207,3 @@ def _agreed(item: Item, given: Sequence[_Verdict]) -> Item:
     if new is None or item.form == "cloze" or (item.form == "mcq" and new not in (item.options or {})):
         return item.model_copy(update={"status": VALID})
     return item.model_copy(update={"status": EDITED, "answer": new})
-
-
-def _majority(given: Iterable[str | None]) -> str | None:
-    """What more than half gave; None if there is none."""
-    counts = Counter(given)
-    best = counts.most_common(1)
-    return best[0][0] if best and 2 * best[0][1] > counts.total() else None

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longmark.analysis.metaeval.labels import BINARY, CATEGORIES, NUMERIC, ORDERED, majority, scale_of
+from longmark.analysis.metaeval.labels import BINARY, CATEGORIES, NUMERIC, ORDERED, scale_of
 from longmark.errors import BadInput, UnknownName, UserError
+from longmark.records.pair import plurality
 from longmark.scores.labels import Labels
 from longmark.scores.observations import Observation
 
@@ -171,7 +172,9 @@ def test_mixed_values_and_values_beyond_the_order_are_refused():
 
 
 @given(st.lists(st.sampled_from("abc"), max_size=9))
-def test_the_majority_is_the_only_value_that_comes_most_often(votes: list[str]):
+def test_the_plurality_is_the_only_value_that_comes_most_often(votes: list[str]):
     most = max((votes.count(vote) for vote in votes), default=0)
     leading = {vote for vote in votes if votes.count(vote) == most}
-    assert majority(votes) == (leading.pop() if len(leading) == 1 else None)
+    assert plurality(votes) == (leading.pop() if len(leading) == 1 else None)
+    half = [vote for vote in set(votes) if 2 * votes.count(vote) > len(votes)]
+    assert plurality(votes, absolute=True) == (half[0] if half else None)

@@ -17,10 +17,10 @@ from longmark.analysis.metaeval import metaeval
 from longmark.analysis.metaeval.agreement import RATER, RatedItems, Vote, agreement, most_of_others
 from longmark.analysis.metaeval.choice_sample import ChoiceMetric
 from longmark.analysis.metaeval.choices import LONGER, ChoiceLabel
-from longmark.analysis.metaeval.labels import majority
 from longmark.analysis.metaeval.options import MetaevalOptions
 from longmark.analysis.metaeval.sections import document
 from longmark.records import Example, Row
+from longmark.records.pair import plurality
 
 Values = list[tuple[float | None, float | None]]
 
@@ -308,7 +308,7 @@ def test_the_majority_of_the_others_is_that_of_each_vote_left_out():
     chance = np.random.default_rng(2)
     for _ in range(200):
         votes = [Vote(str(i), str(name), None) for i, name in enumerate(chance.integers(0, 4, chance.integers(2, 9)))]
-        naive = [majority(vote.name for j, vote in enumerate(votes) if j != i) for i in range(len(votes))]
+        naive = [plurality(vote.name for j, vote in enumerate(votes) if j != i) for i in range(len(votes))]
         assert most_of_others(votes) == naive
     many = [Vote(str(i), str(i % 5), None) for i in range(30_000)]  # every other vote of every vote: 9 x 10^8
     assert len(most_of_others(many)) == 30_000

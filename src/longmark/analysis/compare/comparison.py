@@ -6,7 +6,6 @@ UnknownName for a metric or a system that does not exist.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -28,7 +27,7 @@ from longmark.analysis.compare.hypotheses import tests_for
 from longmark.analysis.compare.judges import Judged, over_judges
 from longmark.analysis.compare.margin import Decision, Margins, by_metric, decisions
 from longmark.analysis.compare.metric import MetricComparison, PairOnMetric, Settings, described, tests_of
-from longmark.errors import UnknownName, UserError
+from longmark.errors import UnknownName, UserError, options_of
 from longmark.report.format import counted, listed
 from longmark.scores.clusters import QUESTION
 from longmark.scores.files import names_given, paths_given
@@ -124,15 +123,6 @@ class CompareOptions:
     against_first: bool = False
     hypotheses: Sequence[Hypothesis] = ()
 
-    @classmethod
-    def of(cls, given: Mapping[str, Any]) -> CompareOptions:
-        """The options of these names. UnknownName, with the nearest names, for one that does not exist."""
-        known = [one.name for one in dataclasses.fields(cls)]
-        for name in given:
-            if name not in known:
-                raise UnknownName("option of longmark.compare", name, known, f"The options are {', '.join(known)}.")
-        return cls(**given)
-
     def __post_init__(self) -> None:
         check_settings(self.alpha, self.level, self.draws)
         if self.against_first and self.hypotheses:
@@ -145,7 +135,7 @@ def compare(
     """Compares run folders or files of rows; one path stands for a list of one. options: the fields of
     `CompareOptions`, by keyword (`by=`, `metrics=`, `alpha=`, ...). progress: gets the name of each part before it
     starts."""
-    chosen = CompareOptions.of(options)
+    chosen = options_of(CompareOptions, options, "longmark.compare")
     progress("reading the rows")
     paths, by = paths_given(runs), BY_SYSTEM if chosen.judges else chosen.by
     scores = read_scores(paths, by, chosen.cluster, chosen.bounds, judges=chosen.judges)

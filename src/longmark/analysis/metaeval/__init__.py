@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from longmark.analysis.metaeval.options import MetaevalOptions
-from longmark.errors import UnknownName
+from longmark.errors import UnknownName, options_of
 
 if TYPE_CHECKING:
     from longmark.analysis.metaeval.choices import ChoiceLabel
@@ -55,11 +55,7 @@ def metaeval(
     from longmark.scores.answers import read_answers
     from longmark.scores.labels import Labels
 
-    known = [one.name for one in fields(MetaevalOptions)]
-    for name in options:
-        if name not in known:
-            raise UnknownName("option of metaeval", name, known, f"The options are {', '.join(known)}.")
-    chosen = MetaevalOptions(**options)
+    chosen = options_of(MetaevalOptions, options, "metaeval")
     pairs = pairs_in(human)
     source = human if pairs is None else labels_of(pairs, human)
     with Labels(source, mapping=chosen.mapping, by=chosen.by, raters=chosen.raters) as given:

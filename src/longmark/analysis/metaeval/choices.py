@@ -23,7 +23,7 @@ from longmark.analysis.grid import Compared, compared
 from longmark.analysis.metaeval.agreement import Agreement, RatedItems, Vote, agreement
 from longmark.analysis.metaeval.choice_sample import BASELINE, TIE, ChoiceMetric, ChoiceSample, Made
 from longmark.analysis.metaeval.graded import GradedResult, graded
-from longmark.analysis.metaeval.labels import Item, Join, majority
+from longmark.analysis.metaeval.labels import Item, Join
 from longmark.analysis.metaeval.options import MetaevalOptions
 from longmark.analysis.metaeval.results import (
     GroupResult,
@@ -32,6 +32,7 @@ from longmark.analysis.metaeval.results import (
     oriented,
     unscored,
 )
+from longmark.records.pair import plurality
 from longmark.report.format import direction
 from longmark.scores.answers import AnswerScores
 from longmark.scores.labels import Labels
@@ -85,7 +86,7 @@ def choice_label(
 ) -> ChoiceLabel:
     """The results of a label. items: its pairs, with and without rows."""
     pairs = [item for item in items if item.places]
-    gold = [majority(vote.name for vote in votes_of(pair)) for pair in pairs]
+    gold = [plurality(vote.name for vote in votes_of(pair)) for pair in pairs]
     counts = Counter(choice for choice in gold if choice is not None)
     chosen: dict[str, Made] = {name: _chosen(scores, name, pairs, options.round) for name in scores.metrics}
     lengths = [[scores.answers[place].length for place in pair.places] for pair in pairs]

@@ -12,7 +12,6 @@ none, and counted with the reason.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -124,14 +123,6 @@ def text_of(value: float | str) -> str:
     if isinstance(value, str):
         return value
     return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
-
-
-def majority(votes: Iterable[str]) -> str | None:
-    """The most frequent value; None if two lead, or there is none."""
-    ranked = Counter(votes).most_common(2)
-    if not ranked or (len(ranked) == 2 and ranked[0][1] == ranked[1][1]):
-        return None
-    return ranked[0][0]
 
 
 # Join ---------------------------------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ import numpy as np
 from longmark.analysis.grid import Compared, compared
 from longmark.analysis.metaeval.agreement import Agreement, RatedItems, Vote, agreement
 from longmark.analysis.metaeval.binary import NO_PAIR, Auc, Calibration, auc, auc_difference, calibration
-from longmark.analysis.metaeval.labels import BINARY, Item, Join, Scale, majority, scale_of, text_of
+from longmark.analysis.metaeval.labels import BINARY, Item, Join, Scale, scale_of, text_of
 from longmark.analysis.metaeval.options import MetaevalOptions
 from longmark.analysis.metaeval.results import (
     Clusters,
@@ -33,6 +33,7 @@ from longmark.analysis.metaeval.results import (
     subset,
     unscored,
 )
+from longmark.records.pair import plurality
 from longmark.report.format import direction
 from longmark.scores.answers import AnswerScores
 from longmark.scores.labels import Labels
@@ -161,7 +162,7 @@ class _Sample:
         self.places = np.array([item.places[0] for item in items], dtype=np.int64)
         means = [scale.mean_of(item.ratings) for item in items]
         self.ratings = np.array([np.nan if mean is None else mean for mean in means], dtype=np.float64)
-        self.classes = [majority(scale.class_of(rating.value) for rating in item.ratings) for item in items]
+        self.classes = [plurality(scale.class_of(rating.value) for rating in item.ratings) for item in items]
         self.clusters: Clusters = clusters_of([item.question for item in items])
 
         self.own = {name: scores.column(name)[self.places] for name in scores.metrics}

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,7 @@ from longmark.analysis.compare.checks import by_reason, check_scoring, check_set
 from longmark.analysis.compare.hypotheses import clustered_test, tests_for
 from longmark.analysis.compare.metric import Settings, tests_of
 from longmark.analysis.compare.power import undetectable_in
-from longmark.errors import UnknownName, UserError
+from longmark.errors import UserError, options_of
 from longmark.records import Usage
 from longmark.report.distribution import bin_edges
 from longmark.report.format import counted, decimals, direction
@@ -223,11 +223,7 @@ def metrics_study(
 
     progress: gets the name of each part before it starts; options: see `Options`. UnknownName for an unknown option.
     """
-    known = [one.name for one in fields(Options)]
-    for name in options:
-        if name not in known:
-            raise UnknownName("option of metrics_study", name, known, f"The options are {', '.join(known)}.")
-    how = Options(**options)
+    how = options_of(Options, options, "metrics_study")
     progress("reading the rows")
     paths = paths_given(runs)
     scores = read_scores(paths, how.by, how.cluster, how.bounds).directed(how.higher, how.lower)

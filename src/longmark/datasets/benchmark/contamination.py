@@ -27,6 +27,7 @@ COMPLETE = Prompt(
 Between the tags is the first half of a text. Write its second half, as it goes on from there, word for word where you \
 know the text. Reply with the second half alone.""",
 )
+PROMPTS = (COMPLETE,)
 COMPLETION = "completion"  # `task` of the examples
 FEWEST = 12  # words of a text
 

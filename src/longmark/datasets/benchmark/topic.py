@@ -1,4 +1,4 @@
-"""The domain file: the subject of a benchmark.
+"""The topic file: the subject of a benchmark.
 
 name: sysadmin                        # required, as are title, subject and readers
 title: System administration
@@ -68,5 +68,5 @@ class Topic(BaseModel):
 
 def load(path: str | Path) -> Topic:
     """The domain of a YAML file. UserError if it cannot be read; BadInput with a line for each mistake."""
-    source = yaml_file.load(Path(path), "--domain")
+    source = yaml_file.load(Path(path), "--topic")
     return source.checked(Topic, source.table("a benchmark's domain (name, title, subject, readers, …)"))

@@ -15,8 +15,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Literal
@@ -28,7 +27,7 @@ from longmark.metric import Metric, Score, paper
 from longmark.models.handles import ChatHandle, Models
 from longmark.prompts import Prompt
 from longmark.records import Example
-from longmark.records.pair import Choice, Pair, Side
+from longmark.records.pair import Choice, Pair, Side, plurality
 
 INPUTS = ("context", "reference", "question", "answer_a", "answer_b")
 ABSENT = frozenset({"context", "reference"})
@@ -67,12 +66,6 @@ class Opinion:
 
 Ask = Callable[[dict[str, str]], Awaitable[Opinion]]
 """A judge's opinion of the texts of a prompt's inputs."""
-
-
-def plurality(choices: Iterable[str]) -> Any:
-    """The most frequent choice; a tie where several lead."""
-    (first, most), *others = Counter(choices).most_common(2)
-    return "tie" if others and others[0][1] == most else first
 
 
 def shown_first(pair_id: str, orders: str, seed: int) -> tuple[Side, ...]:
@@ -132,7 +125,7 @@ async def decide(pair: Pair, models: Models, params: Params, judges: Mapping[str
         evidence["log_odds"] = math.fsum(odds) / len(odds)
     if len(verdicts) > 1:
         evidence["verdicts"] = verdicts
-    return Score(SCORES[plurality(verdicts.values())], evidence)
+    return Score(SCORES[plurality(verdicts.values()) or "tie"], evidence)
 
 
 def by_odds(shares: Sequence[Mapping[Choice, float]]) -> tuple[Choice, float]:
@@ -203,7 +196,7 @@ async def _votes(
     replies = [verdict.said for verdict in verdicts]
     if len(votes) == 1:
         return Opinion(votes[0], evidence={"reply": replies[0]})
-    return Opinion(plurality(votes), votes, evidence={"replies": replies})
+    return Opinion(plurality(votes) or "tie", votes, evidence={"replies": replies})
 
 
 def judged_pairs(

@@ -36,12 +36,11 @@ from longmark.metrics.pairs._verdicts import (
     decide,
     orders_of,
     pair_metric,
-    plurality,
 )
 from longmark.models.handles import Models
 from longmark.prompts import Prompt
 from longmark.records import Example
-from longmark.records.pair import Pair
+from longmark.records.pair import Pair, plurality
 
 PROMPT = Prompt(
     "pairs.chateval",
@@ -97,7 +96,7 @@ async def discuss(models: Models, params: Any, texts: dict[str, str]) -> Opinion
         verdict = await ask(models, judge, PROMPT, filled, reader, Sampling(params.temperature, number))
         turns.append({"role": role.name, "judge": judge.name, "said": verdict.value, "reply": verdict.said})
     votes = tuple(turn["said"].lower() for turn in turns[-len(roles) :])
-    return Opinion(plurality(votes), votes, evidence={"turns": turns})
+    return Opinion(plurality(votes) or "tie", votes, evidence={"turns": turns})
 
 
 def _calls(params: Any, _judges: int) -> int:

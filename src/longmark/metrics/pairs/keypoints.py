@@ -37,12 +37,12 @@ from longmark.concurrency import concurrently
 from longmark.errors import NoScore
 from longmark.judge import TOP_LOGPROBS, Reader, Unreadable, ask, choice, expected, structure
 from longmark.metric import Score
-from longmark.metrics.pairs._verdicts import SCORES, equal, pair_metric, plurality, verdict_of
+from longmark.metrics.pairs._verdicts import SCORES, equal, pair_metric, verdict_of
 from longmark.models.handles import ChatHandle, Models
 from longmark.models.protocols import ChatReply
 from longmark.prompts import Prompt
 from longmark.records import Example
-from longmark.records.pair import Pair
+from longmark.records.pair import Pair, plurality
 from longmark.text.claims import each_once
 
 MOST_POINTS = 40
@@ -157,7 +157,7 @@ async def score(pair: Example, models: Models, params: Any) -> Score:
         choices.append(
             {"choice": verdicts[judge.name], "judge": judge.name, "sums": sums_of, "points": rows, "read": read}
         )
-    return Score(SCORES[plurality(verdicts.values())], {"choices": choices, "key_points": len(points)})
+    return Score(SCORES[plurality(verdicts.values()) or "tie"], {"choices": choices, "key_points": len(points)})
 
 
 async def _look(

@@ -42,14 +42,13 @@ from longmark.metrics.pairs._verdicts import (
     equal,
     orders_of,
     pair_metric,
-    plurality,
     texts_of,
     verdict_of,
 )
 from longmark.models.handles import ChatHandle, Models
 from longmark.models.protocols import Message
 from longmark.records import Example
-from longmark.records.pair import Pair
+from longmark.records.pair import Pair, plurality
 
 _FIELDS = ("question", "reference", "a", "b", "answer", "category", "rubric")
 _RUBRIC = "Which response is more correct, and covers more of what the instruction asks for?"
@@ -183,7 +182,7 @@ async def score(pair: Example, models: Models, params: Any) -> Score:
         made = verdict_of(a[0], b[0])[0]
         numbers = {"a": a[0], "b": b[0]}
         choices.append({"choice": made, "judge": judge.name, "ratings": numbers, "replies": [a[1], b[1]]})
-    return Score(SCORES[plurality(one["choice"] for one in choices)], {"choices": choices})
+    return Score(SCORES[plurality(one["choice"] for one in choices) or "tie"], {"choices": choices})
 
 
 async def _opinion(judge: ChatHandle, models: Models, params: Any, texts: Mapping[str, str]) -> Opinion:

@@ -17,11 +17,10 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from longmark.analysis.metaeval.agreement import Vote
 from longmark.analysis.metaeval.choice_sample import TIE
-from longmark.analysis.metaeval.labels import majority
 from longmark.errors import NoScore, UserError
 from longmark.metrics.classic._tokens import tokens
 from longmark.records import Example, Pair, Row
-from longmark.records.pair import HUMAN
+from longmark.records.pair import HUMAN, plurality
 from longmark.records.values import in_one_line
 from longmark.scores.files import examples_of, rows_of, shortest_names, some_rows_of, sources_of
 from longmark.scores.observations import Unscored, merged
@@ -233,6 +232,6 @@ def _add_choices(judge: Judge, place: int, verdicts: Iterable[Any]) -> None:
         if isinstance(votes := one.get("votes"), list) and len(kept := [v for v in votes if v in SCORE_OF]) > 1:
             judge.votes.setdefault(place, []).extend(kept)
     if by:
-        judge.orders[place] = {first: majority(choices) or TIE for first, choices in by.items()}
+        judge.orders[place] = {first: plurality(choices) or TIE for first, choices in by.items()}
     if entries:
-        judge.choices[place] = majority(one["choice"] for one in entries) or TIE
+        judge.choices[place] = plurality(one["choice"] for one in entries) or TIE
