@@ -495,24 +495,6 @@ def test_what_there_is_is_listed_one_a_line_and_shown_one_by_one(longmark: Comma
     assert longmark("--version").out.startswith("longmark ")
 
 
-def test_a_renamed_verb_or_option_ends_in_2_and_names_the_new_one(longmark: Command):
-    assert "VERB" in longmark().err
-    verb = longmark("hazards", "--n", "3", "--out", "q.jsonl")
-    assert (verb.code, "longmark questions" in verb.err) == (2, True)
-    for words in (("--follow", "figure"), ("--follow=code",)):
-        option = longmark("rag", "answer", "q.jsonl", *words)
-        assert (option.code, "--variant-context" in option.err) == (2, True)
-    for line, new in (
-        (("score-study", "--allow-gaps"), "the option --allow-gaps is now called --allow-missing"),
-        (("metrics-study", "run", "--permutations=99"), "the option --permutations is now called --draws"),
-    ):
-        option = longmark(*line)
-        assert (option.code, option.err) == (2, f"longmark: {new}\n")
-    for words in (("--until", "marks"), ("--until=marks",)):
-        value = longmark("score-study", *words)
-        assert (value.code, value.err) == (2, "longmark: --until marks is now called --until scores\n")
-
-
 def test_an_unknown_option_shows_the_usage_of_its_verb_and_the_nearest_option(longmark: Command):
     for words, usage, near in (
         (

@@ -21,7 +21,7 @@ SOURCE = ROOT / "src" / "longmark"
 
 # module or package -> its place; the longest name that fits counts; a module imports from its own place or beneath
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("longmark", "errors", "home", "progress", "concurrency"),
+    ("longmark", "errors", "home", "plugins", "progress", "concurrency"),
     ("records",),
     ("domain", "judging", "workspace"),
     ("models",),  # protocols, backends, client

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,6 @@ import longmark
 from longmark import metrics
 from longmark.errors import BadInput, UnknownName, UserError
 from longmark.judging import Judging
-from longmark.metrics.page import listing
 from longmark.records import Example
 from longmark.testing import FakeChat, Scored, score_sync
 
@@ -259,17 +257,3 @@ def test_an_unknown_dotted_name_is_unknown(tmp_path: Path):
         metrics.select(["no_such_package.metric"])
     with pytest.raises(UserError, match="expected METRIC"):
         metrics.select(["os.path"])
-
-
-def test_an_entry_point_is_a_metric(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    info = tmp_path / "length_plugin-1.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: length-plugin\nVersion: 1\n")
-    (info / "entry_points.txt").write_text("[longmark.metrics]\nlength = length_plugin\n")
-    rubric(tmp_path, MODULE, "length_plugin.py")
-    monkeypatch.syspath_prepend(str(tmp_path))
-    assert metrics.select(["length"])[0].name == "length"
-    assert listing().splitlines()[-1].startswith("length ")
-    rubric(tmp_path, "1 / 0", "length_plugin.py")
-    sys.modules.pop("length_plugin")
-    assert "cannot be used: --metrics length: ZeroDivisionError while it was imported" in listing()

@@ -38,13 +38,6 @@ _MODULES = (
     "train",
     "validator",
 )
-_RENAMED_VERBS = {"hazards": "questions: longmark questions --n N --out FILE"}
-_RENAMED_OPTIONS = {
-    "--follow": "--variant-context (figure is now own, code is now original)",
-    "--allow-gaps": "--allow-missing",
-    "--permutations": "--draws",
-}
-_RENAMED_VALUES = {("--until", "marks"): "scores"}
 _EXTRAS = {
     "numpy": "embedded",
     "tokenizers": "embedded",
@@ -77,7 +70,6 @@ def _run(words: Sequence[str] | None) -> int:
 
     try:
         words = sys.argv[1:] if words is None else words
-        _refuse_old_names(words)
         arguments = parser(words[0] if words else "").parse_args(words)
         return int(arguments.verb(arguments))
     except BadInput as error:
@@ -104,20 +96,6 @@ def _run(words: Sequence[str] | None) -> int:
             return _mistake(f"a temporary file cannot be written ({error}); set TMPDIR to another folder")
         traceback.print_exc()
     return BUG
-
-
-def _refuse_old_names(words: Sequence[str]) -> None:
-    """UserError, with the new name, for a verb, an option or an option's value that was renamed."""
-    from longmark.errors import UserError
-
-    if words and words[0] in _RENAMED_VERBS:
-        raise UserError(f"the verb {words[0]} is now called {_RENAMED_VERBS[words[0]]}")
-    for word, following in zip(words, (*words[1:], ""), strict=False):
-        option, equals, value = word.partition("=")
-        if option in _RENAMED_OPTIONS:
-            raise UserError(f"the option {option} is now called {_RENAMED_OPTIONS[option]}")
-        if (new := _RENAMED_VALUES.get((option, value if equals else following))) is not None:
-            raise UserError(f"{option} {value or following} is now called {option} {new}")
 
 
 def _can_skip(arguments: argparse.Namespace) -> bool:
@@ -151,7 +129,7 @@ class _Parser(argparse.ArgumentParser):
 
 def parser(verb: str = "") -> argparse.ArgumentParser:
     """The parser of the whole command line. verb: build that verb's options only, if it has a module of its own."""
-    from longmark import __version__
+    from longmark import __version__, plugins
 
     top = _Parser(
         prog="longmark",
@@ -167,4 +145,7 @@ def parser(verb: str = "") -> argparse.ArgumentParser:
     own = verb.replace("-", "_")
     for name in [own] if own in _MODULES else _MODULES:
         importlib.import_module(f"longmark.cli.{name}").add_to(verbs)
+    for name, point in (plugins.installed("verbs") if verb not in verbs.choices else {}).items():
+        if name == verb or not verb or verb.startswith("-"):
+            plugins.loaded(point)(verbs)
     return top

@@ -37,7 +37,9 @@ def add_to(verbs: Any) -> None:
 
 
 def models(_arguments: argparse.Namespace) -> int:
-    from longmark.models import SCHEMES, catalogue
+    from longmark import plugins
+    from longmark.errors import UserError
+    from longmark.models import SCHEMES, Scheme, catalogue
 
     width = max(map(len, catalogue.MODELS))
     for name, model in catalogue.MODELS.items():
@@ -50,6 +52,13 @@ def models(_arguments: argparse.Namespace) -> int:
     for scheme in SCHEMES.values():
         extra = f" (extra {scheme.extra})" if scheme.extra else ""
         print(f"  {scheme.form:{forms}}  {scheme.shown_roles:{roles}}  {scheme.help}{extra}")
+    for point in plugins.installed("models").values():
+        try:
+            scheme = plugins.loaded(point, Scheme)
+        except UserError as error:
+            print(f"  {error}")
+        else:
+            print(f"  {scheme.form:{forms}}  {scheme.shown_roles:{roles}}  {scheme.help} ({plugins.origin(point)})")
     return 0
 
 

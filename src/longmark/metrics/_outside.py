@@ -10,11 +10,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from longmark import plugins
 from longmark.errors import UserError
 from longmark.metric import Metric
-
-GROUP = "longmark.metrics"
-"""The group of entry points: name = a module with `METRIC`, or a `Metric`."""
 
 
 def named(metric: Metric) -> tuple[str, Metric]:
@@ -51,22 +49,10 @@ def of_file(path: str) -> tuple[str, Metric] | None:
     return _declared(getattr(module, "METRIC", None), module.__name__, file.stem, {"file": str(file.resolve())})
 
 
-def installed() -> list[str]:
-    """The names of the metrics that installed packages declare as entry points, sorted."""
-    from importlib.metadata import entry_points
-
-    return sorted({point.name for point in entry_points(group=GROUP)})
-
-
 def of_module(name: str) -> tuple[str, Metric] | None:
     """The metric of an entry point, or of an installed module with a dotted name; None if there is none."""
-    from importlib.metadata import entry_points
-
-    for point in entry_points(group=GROUP, name=name):
-        try:
-            found = point.load()
-        except Exception as error:
-            raise UserError(f"--metrics {name}: {type(error).__name__} while it was imported: {error}") from error
+    if (point := plugins.installed("metrics").get(name)) is not None:
+        found = plugins.loaded(point)
         return _declared(found if isinstance(found, Metric) else getattr(found, "METRIC", None), point.module, name)
     if "." not in name or not all(part.isidentifier() for part in name.split(".")):
         return None

@@ -6,26 +6,26 @@ import dataclasses
 import re
 from typing import Any
 
+from longmark import plugins
 from longmark.errors import UserError
 from longmark.metric import SCORED, Metric, ScoreSpec
 from longmark.metrics import Selected, docstring, load, names, select
-from longmark.metrics._outside import installed
 
 
 def listing() -> str:
     """One line for each score: full name, range, the first paragraph of the metric's docstring. After ours come the
-    metrics of installed packages (entry points)."""
+    metrics of installed packages, with their origin."""
     lines = []
     for name in names():
         title = docstring(name).split("\n\n")[0].replace("\n", " ")
         lines += [(score, bounds(spec), title) for score, spec in load(name).published(name).items()]
-    for name in installed():
+    for name, point in plugins.installed("metrics").items():
         try:
             (chosen,) = select([name])
         except UserError as error:
             lines.append((name, "", f"cannot be used: {error}"))
         else:
-            title = chosen.doc.split("\n\n")[0].replace("\n", " ")
+            title = chosen.doc.split("\n\n")[0].replace("\n", " ") + f" ({plugins.origin(point)})"
             lines += [(score, bounds(spec), title) for score, spec in chosen.scores.items()]
     width, middle = max(len(line[0]) for line in lines), max(len(line[1]) for line in lines)
     return "\n".join(f"{name:{width}}  {bounded:{middle}}  {title}" for name, bounded, title in lines)

@@ -6,7 +6,9 @@ Here is every way to name a model: the table that the registry, --help, errors, 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 AT_ENDPOINT = re.compile(r"(?P<model>.+?)@(?P<base_url>https?://.+)")
 """`NAME@BASE_URL`."""
@@ -17,12 +19,14 @@ ROLES = ("judge", "generator", "embedder", "reranker", "lm", "checker")
 @dataclass(frozen=True, slots=True)
 class Scheme:
     """A way to name a model. form: how it is written; roles: what such a model can be; extra: the extra of longmark
-    that it needs, "" for none; help: one line for --help, `longmark models` and the docs."""
+    that it needs, "" for none; help: one line for --help, `longmark models` and the docs; open: (role, what follows
+    the prefix) -> a backend (`models.protocols`), of a scheme that another package adds (`longmark.plugins`)."""
 
     form: str
     roles: tuple[str, ...]
     extra: str
     help: str
+    open: Callable[[str, str], Any] | None = None
 
     @property
     def shown_roles(self) -> str:

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from longmark import plugins
 from longmark.errors import UserError
-from longmark.models import AT_ENDPOINT, CHATS, FORMS, ROLES, SCHEMES, budget
+from longmark.models import AT_ENDPOINT, CHATS, FORMS, ROLES, SCHEMES, Scheme, budget
 from longmark.models.budget import Price
 from longmark.models.cache import CallCache
 from longmark.models.handles import Backends
@@ -20,6 +21,8 @@ from longmark.models.protocols import Backend
 from longmark.models.settings import DEFAULTS, ModelSettings
 
 if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
     from longmark.models.config import Config, Entry
     from longmark.models.trust import Trust
 
@@ -116,7 +119,11 @@ class Registry:
 
     def _make(self, role: str, name: str) -> Any:
         prefix, _, rest = name.partition(":")
-        if (scheme := SCHEMES.get(prefix)) is not None:
+        point = None
+        if (scheme := SCHEMES.get(prefix)) is None and ":" in name and AT_ENDPOINT.fullmatch(name) is None:
+            point = plugins.installed("models").get(prefix)
+            scheme = plugins.loaded(point, Scheme) if point is not None else None
+        if scheme is not None:
             if role not in scheme.roles:
                 raise UserError(f"--{role} {name}: {scheme.form} can be {scheme.shown_roles}, not {role}")
             if not rest and not scheme.form.startswith("embedded"):
@@ -125,6 +132,8 @@ class Registry:
             from longmark.models.rerank_embedded import LogOddsReranker
 
             return LogOddsReranker(self.open("judge", name))
+        if point is not None and scheme is not None:
+            return _opened(point, scheme, role, rest)
         vendors = ("openai", "anthropic", "gemini")
         if scheme is not None and prefix not in (*vendors, "@", ""):
             return _on_this_machine(prefix, role, rest)
@@ -249,6 +258,14 @@ def price_of(model: Backend) -> Price:
     if settings.price is not None:
         return budget.given(settings.price)
     return budget.for_endpoint(str(getattr(model, "model", "")), endpoint.base_url)
+
+
+def _opened(point: EntryPoint, scheme: Scheme, role: str, name: str) -> Any:
+    """The backend of a name of another package's scheme."""
+    backend = scheme.open(role, name) if scheme.open is not None else None
+    if not hasattr(backend, "identity") or not hasattr(backend, "capabilities"):
+        raise UserError(f"{plugins.named(point)} gives no backend for the {role} {name}")
+    return backend
 
 
 def _on_this_machine(prefix: str, role: str, name: str) -> Any:

@@ -584,9 +584,4 @@ def test_the_verb_says_what_it_would_take_and_refuses_half_a_command(tmp_path: P
         2,
         "longmark: no questions: give a file, or --n N to sample N of the domain\n",
     )
-    renamed = run(*command, "--n", "3", "--follow", "code", home=tmp_path / "home")
-    assert (renamed.code, renamed.err) == (
-        2,
-        "longmark: the option --follow is now called --variant-context (figure is now own, code is now original)\n",
-    )
     assert not (tmp_path / "s").exists()

@@ -1,0 +1,70 @@
+"""A package that adds a metric, a way to name a model and a verb: the one of `examples/plugin`, as it is installed."""
+
+from __future__ import annotations
+
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.program import ROOT, Done, run
+
+PLUGIN = ROOT / "examples" / "plugin"
+
+
+@pytest.fixture
+def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The package's metadata, as pip writes it beside the module."""
+    project = tomllib.loads((PLUGIN / "pyproject.toml").read_text())["project"]
+    info = tmp_path / f"{project['name'].replace('-', '_')}-{project['version']}.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n")
+    groups = project["entry-points"].items()
+    lines = [line for group, points in groups for line in (f"[{group}]", *(f"{a} = {b}" for a, b in points.items()))]
+    (info / "entry_points.txt").write_text("\n".join(lines))
+    (tmp_path / "longmark_example.py").write_text((PLUGIN / "longmark_example.py").read_text())
+    (tmp_path / "e.jsonl").write_text(
+        '{"question": "Q?", "answer": "It may. It is.", "system": "x", "contexts": ["It is."]}\n'
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    yield tmp_path
+    sys.modules.pop("longmark_example", None)
+
+
+def longmark(folder: Path, *words: str) -> Done:
+    return run(*words, home=folder / "home", cwd=folder)
+
+
+def test_what_it_adds_is_listed_with_its_origin(installed: Path):
+    for verb, name in (("metrics", "hedges"), ("models", "echo:REPLY")):
+        (line,) = [one for one in longmark(installed, verb).out.splitlines() if one.split()[:1] == [name]]
+        assert line.endswith("(longmark-example 1.0)")
+    assert "count-answers" in longmark(installed, "--help").out
+
+
+def test_what_it_adds_works_as_ours(installed: Path):
+    metrics = ("--metrics", "hedges,ccrs.question_relevance", "--judge", "echo:80", "--out", "r", "--quiet")
+    done = longmark(installed, "run", "e.jsonl", *metrics)
+    assert done.code == 0, done.err
+    scores = {line.split()[0]: line.split()[2] for line in done.out.splitlines() if line.startswith(("hedges", "ccrs"))}
+    assert scores == {"hedges": "0.500", "ccrs.question_relevance": "0.800"}
+    assert longmark(installed, "count-answers", "e.jsonl").out == "x: 1\n"
+    other = ("--metrics", "score.robustness", "--embedder", "echo:80", "--out", "s")
+    refused = longmark(installed, "run", "e.jsonl", *other)
+    assert refused.err == "longmark: --embedder echo:80: echo:REPLY can be judge, generator, checker, not embedder\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("metrics",), "cannot be used: hedges (longmark.metrics of longmark-example 1.0): ZeroDivisionError"),
+        (("models",), "echo (longmark.models of longmark-example 1.0): ZeroDivisionError while it was imported"),
+        (("count-answers", "e.jsonl"), "count-answers (longmark.verbs of longmark-example 1.0): ZeroDivisionError"),
+    ],
+)
+def test_a_package_that_cannot_be_imported_is_named(installed: Path, words: tuple[str, ...], told: str):
+    (installed / "longmark_example.py").write_text("1 / 0")
+    done = longmark(installed, *words)
+    assert told in " ".join((done.out + done.err).split())
+    assert longmark(installed, "prompts").code == 0  # verbs of ours do not need it
