@@ -33,13 +33,25 @@ class Score:
 
 
 @dataclass(frozen=True, slots=True)
+class Why:
+    """What makes a score bad: a label, and the key of the evidence that lists it, as texts or as objects with `text` or
+    `claim`. unless: (key, value) of the objects that do not make it bad."""
+
+    label: str
+    entries: str
+    unless: tuple[str, str] = ("", "")
+
+
+@dataclass(frozen=True, slots=True)
 class ScoreSpec:
     """The declaration of one published score. bounds: the least and the greatest possible value, None: no
-    limit. summary: one sentence about this score for reports; "": the first paragraph of the metric's docstring."""
+    limit. summary: one sentence about this score for reports; "": the first paragraph of the metric's docstring. why:
+    what a page names where the score is bad, None: what the view names."""
 
     bounds: Bounds
     higher_is_better: bool | None
     summary: str = ""
+    why: Why | None = None
 
 
 SCORED = "scored"

@@ -18,6 +18,7 @@ from longmark.metric import VIEWS, Metric, Score
 from longmark.records import Example, Row, Signature, Usage
 from longmark.report.evidence import views_of
 from longmark.report.html import write_report
+from longmark.report.worst import worst_of
 from longmark.scores.manifest import MetricFacts
 from longmark.text.graph import Statement, StatementGraph, to_evidence
 
@@ -65,6 +66,25 @@ def test_a_metric_of_any_name_has_its_view(view: str) -> None:
     (other,) = views_of(row(EVIDENCE[view], "own@samples=3 by m"), facts(view, "own@samples=3 by m"))
     assert (other.title, other.covers) == (f"{shown.title} by m", ["own@samples=3 by m"])
     assert views_of(row(EVIDENCE[view]), {"own": MetricFacts(0, 1, True)}) == []
+
+
+BAD = {
+    "claims": ("Unsupported claim", "Ice fell."),
+    "points": ("Least relevant point", "So."),
+    "questions": ("The answer fits another question", "What fell?"),
+    "graph": ("Missing statement", "Wires broke."),
+    "marked": ("Passage", "Ice fell"),
+}
+
+
+@pytest.mark.parametrize("view", EVIDENCE)
+def test_a_bad_score_says_why_by_its_view_and_a_declaration_comes_first(view: str) -> None:
+    evidence = json.loads(json.dumps(EVIDENCE[view]).replace('"vote": "yes"', '"vote": "no"'))
+    assert worst_of(row(evidence), facts(view)) == [("own", BAD.get(view))]
+    declared = MetricFacts(0, 1, True, view=(view, "own"), why=("Slip", "slips", "kind", "typo"))
+    slips = [{"text": "a", "kind": "typo"}, {"text": "b", "kind": "sense"}, {"claim": "c"}, "d"]
+    assert worst_of(row(evidence | {"slips": slips}), {"own": declared}) == [("own", ("Slip (1 of 3)", "b"))]
+    assert worst_of(row({"reason": "It is short."}), facts("")) == [("own", ("Reason", "It is short."))]
 
 
 def broken(view: str) -> list[dict[str, Any]]:

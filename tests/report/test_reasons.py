@@ -101,7 +101,7 @@ def test_scores_without_reasons_and_evidence_of_another_shape_have_no_view():
 
 def test_the_reason_says_why_a_score_is_low_before_the_reply():
     one = {"model": "a@http://x/v1", "text": '{"reason": "Bad."}', "reason": "Bad.", "score": 0.1}
-    facts = {"m": MetricFacts(0, 1, True)}
+    facts = {"m": MetricFacts(0, 1, True, view=("judges", "m"))}
     assert worst_of(judges(one), facts) == [("m", ("Reason of a", "Bad."))]
     assert worst_of(judges({**one, "reason": None, "text": "10"}), facts) == [("m", ("Reply of a", "10"))]
 

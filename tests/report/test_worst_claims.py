@@ -8,7 +8,7 @@ import longmark
 from longmark.records import Context, Example
 from longmark.report.format import metric_titles
 from longmark.report.worst import worst_of
-from longmark.scores.manifest import MetricFacts
+from longmark.scores.manifest import read_manifest
 
 
 def test_a_low_score_shows_the_claim_that_makes_it_low(tmp_path: Path):
@@ -27,7 +27,7 @@ def test_a_low_score_shows_the_claim_that_makes_it_low(tmp_path: Path):
 
     def why(name: str) -> tuple[str, str] | None:
         metric = f"ragchecker.{name}"
-        facts = MetricFacts(0, 1, name != "noise_sensitivity_in_relevant")
+        facts = read_manifest(tmp_path / "run").metrics()[metric]
         return dict(worst_of({metric: rows[metric]}, {metric: facts}))[metric]
 
     assert why("precision") == ("Claim that the reference does not entail", "b")
@@ -42,5 +42,6 @@ def test_a_graph_gives_the_first_statement_to_add(tmp_path: Path):
     example = Example(question="Q?", answer="A.", contexts=(Context(text="C"),), graph={"nodes": nodes, "edges": []})
     name = "comprehensiveness.nli"
     (row,) = longmark.run([example], name, out=tmp_path / "run").rows()
-    assert dict(worst_of({name: row}, {name: MetricFacts(0, 1, True)}))[name] == ("Missing statement", "It rains.")
+    facts = read_manifest(tmp_path / "run").metrics()
+    assert dict(worst_of({name: row}, facts))[name] == ("Missing statement", "It rains.")
     assert metric_titles([name]) == {name: "Comprehensiveness NLI"}

@@ -31,6 +31,7 @@ def begun(settings: Settings, system: str, pairs: bool = False) -> dict[str, Any
             "bounds": list(declared.bounds),
             "higher_is_better": declared.higher_is_better,
             "summary": declared.summary or chosen.doc.split("\n\n")[0].replace("\n", " "),
+            **({"why": [declared.why.label, declared.why.entries, *declared.why.unless]} if declared.why else {}),
             **({"view": [chosen.metric.view, chosen.base]} if chosen.metric.view else {}),
         }
         for chosen in settings.selected

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from operator import itemgetter
 from typing import Any
 
@@ -41,49 +41,25 @@ def worst_of(results: Mapping[str, Row], facts: Mapping[str, MetricFacts]) -> li
     low = [(place, name) for name, place in places.items() if place is not None and place < GOOD]
     found: dict[str, tuple[str, str] | None] = {}
     for _, name in sorted(low, key=itemgetter(0)):
-        why = _why(results[name])
+        why = _why(results[name], facts[name])
         if why is None or why[1] not in {other[1] for other in found.values() if other}:
             found[name] = why
         if len(found) == _MOST_REASONS:
             break
-    missing = next(((name, _why(row)) for name, row in rows if row.score is None), None)
+    missing = next(((name, _why(row, facts[name])) for name, row in rows if row.score is None), None)
     return [*found.items(), *([missing] if missing else [])]
 
 
-def _why(row: Row) -> tuple[str, str] | None:
+def _why(row: Row, facts: MetricFacts) -> tuple[str, str] | None:
+    """What makes a score bad: as the metric declares it, else as its view shows it, else the reason in its evidence."""
     if row.score is None:
         return ("Not scored", row.reason) if row.reason else None
-    evidence = row.evidence
-    votes = [
-        (claim.get("claim"), claim["dimensions"].values() if isinstance(claim.get("dimensions"), dict) else [claim])
-        for claim in _dicts(evidence.get("claims"))
-    ]
-    no = [claim for claim, its in votes if any(isinstance(vote, dict) and vote.get("vote") == "no" for vote in its)]
-    checked = [claim for claim in _dicts(evidence.get("claims")) if "passages" in claim]
-    wrong = [claim for claim in checked if claim.get("reference") in ("neutral", "contradicts")]
-    unsupported = checked if row.metric.endswith(".faithfulness") else []  # the claims that no passage entails
-    expected = _dicts(evidence.get("reference_claims"))
-    not_retrieved = expected if row.metric.endswith(".claim_recall") else []
-    left_out = [claim for claim in expected if claim.get("answer") != "entails"]
-    point = _lowest(evidence.get("points"), "delta", below=0)
-    judge = _lowest(evidence.get("judges"), "score")
-    who = model.partition("@")[0] if isinstance(model := judge.get("model"), str) else "the judge"
-    missing = evidence.get("missing") or evidence.get("missing_facts")
-    finders = (
-        ("Unsupported claim", no or unsupported),
-        ("Claim that the reference does not entail", wrong),
-        ("Claim that no passage entails", not_retrieved),
-        ("Missing claim", left_out),
-        ("Missing fact", missing if isinstance(missing, list) else []),
-        ("Missing statement", _basis(evidence)),
-        ("Most distracting fact", [evidence.get("most_distracting")]),
-        ("Least relevant point", [point.get("text")]),
-        ("The answer fits another question", [_lowest(evidence.get("questions"), "cosine").get("question")]),
-        (f"Reason of {who}", [judge.get("reason")]),
-        (f"Reply of {who}", [judge.get("text")]),
-        ("Reason", [evidence.get("reason") or evidence.get("rule")]),
-    )
-    for label, entries in finders:
+    label, key, field, value = facts.why
+    entries = [one for one in _list(row.evidence.get(key)) if not (isinstance(one, dict) and one.get(field) == value)]
+    by_view = _BY_VIEW.get(facts.view[0])
+    found = [(label, entries)] if key else by_view(row.evidence) if by_view else []
+    found.append(("Reason", [row.evidence.get("reason") or row.evidence.get("rule")]))
+    for label, entries in found:
         given = (one.get("text") or one.get("claim") if isinstance(one, dict) else one for one in entries)
         texts: list[str] = [text for text in given if isinstance(text, str) and text.strip()]
         if texts:
@@ -91,16 +67,48 @@ def _why(row: Row) -> tuple[str, str] | None:
     return None
 
 
-def _basis(evidence: Mapping[str, Any]) -> list[Any]:
-    """The texts of a graph's basis: what the answer would have to add."""
-    basis = evidence.get("basis")
-    return [
-        one.get("text") for one in _dicts(evidence.get("nodes")) if isinstance(basis, list) and one.get("id") in basis
-    ]
+Found = list[tuple[str, list[Any]]]
+
+
+def _claims(evidence: Mapping[str, Any]) -> Found:
+    no = []
+    for claim in _dicts(evidence.get("claims")):
+        votes = claim["dimensions"].values() if isinstance(claim.get("dimensions"), dict) else [claim]
+        if any(isinstance(vote, dict) and vote.get("vote") == "no" for vote in votes):
+            no.append(claim)
+    return [("Unsupported claim", no)]
+
+
+def _judges(evidence: Mapping[str, Any]) -> Found:
+    judge = _lowest(evidence.get("judges"), "score")
+    who = model.partition("@")[0] if isinstance(model := judge.get("model"), str) else "the judge"
+    return [(f"Reason of {who}", [judge.get("reason")]), (f"Reply of {who}", [judge.get("text")])]
+
+
+def _graph(evidence: Mapping[str, Any]) -> Found:
+    basis = _list(evidence.get("basis"))
+    return [("Missing statement", [one for one in _dicts(evidence.get("nodes")) if one.get("id") in basis])]
+
+
+_BY_VIEW: Mapping[str, Callable[[Mapping[str, Any]], Found]] = {
+    "claims": _claims,
+    "judges": _judges,
+    "graph": _graph,
+    "points": lambda its: [("Least relevant point", [_lowest(its.get("points"), "delta", below=0)])],
+    "facts": lambda its: [("Most distracting fact", [its.get("most_distracting")])],
+    "questions": lambda its: [
+        ("The answer fits another question", [_lowest(its.get("questions"), "cosine").get("question")])
+    ],
+    "marked": lambda its: [("Passage", _list(its.get("marked")))],
+}
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
 
 
 def _dicts(value: Any) -> list[dict[str, Any]]:
-    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+    return [one for one in _list(value) if isinstance(one, dict)]
 
 
 def _lowest(value: Any, key: str, below: float = math.inf) -> dict[str, Any]:

@@ -20,7 +20,8 @@ class MetricFacts:
 
     lo, hi: least and greatest value that can occur, None if there is no limit or it is not known; higher_is_better:
     None if neither direction is better or, unless `declared`, if that is not known. view: how its evidence is shown,
-    and the metric's own name without parameters, which scores that share a view have in common.
+    and the metric's own name without parameters, which scores that share a view have in common; why: what
+    makes a score bad (`metric.Why`), as texts.
     """
 
     lo: float | None = None
@@ -28,7 +29,8 @@ class MetricFacts:
     higher_is_better: bool | None = None
     summary: str = ""
     declared: bool = False
-    view: tuple[str, str] = ("", "")
+    view: tuple[str, ...] = ("", "")
+    why: tuple[str, ...] = ("", "", "", "")
 
     @property
     def bounded(self) -> bool:
@@ -126,13 +128,15 @@ def _facts(entry: dict[str, Any]) -> MetricFacts:
         higher_is_better=better if isinstance(better, bool) else None,
         summary=str(entry.get("summary") or ""),
         declared="higher_is_better" in entry,
-        view=_view(entry.get("view")),
+        view=_texts(entry.get("view"), 2),
+        why=_texts(entry.get("why"), 4),
     )
 
 
-def _view(value: Any) -> tuple[str, str]:
-    kind, metric = value if isinstance(value, list) and len(value) == 2 else ("", "")
-    return str(kind), str(metric)
+def _texts(value: Any, count: int) -> tuple[str, ...]:
+    """So many texts of a list; empty ones for another value."""
+    fits = isinstance(value, list) and len(value) == count and all(isinstance(one, str) for one in value)
+    return tuple(value) if fits else ("",) * count
 
 
 def _bound(value: Any) -> float | None:

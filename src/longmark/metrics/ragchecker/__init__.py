@@ -47,7 +47,7 @@ from typing import Any, Literal
 
 from longmark.concurrency import concurrently
 from longmark.errors import NoScore
-from longmark.metric import Metric, Score, ScoreSpec, Silence, paper
+from longmark.metric import Metric, Score, ScoreSpec, Silence, Why, paper
 from longmark.models.handles import Models
 from longmark.records import Example
 from longmark.text.claims import CLAIMS, answer_calls, answer_claims, reference_calls, reference_claims
@@ -288,26 +288,40 @@ def _rows(
     ]
 
 
-def _spec(summary: str, higher_is_better: bool | None = True) -> ScoreSpec:
-    return ScoreSpec((0, 1), higher_is_better, summary)
+_WRONG = Why("Claim that the reference does not entail", "claims", ("reference", ENTAILS))
+_UNSUPPORTED = Why("Unsupported claim", "claims")
+
+
+def _spec(summary: str, higher_is_better: bool | None = True, why: Why | None = None) -> ScoreSpec:
+    return ScoreSpec((0, 1), higher_is_better, summary, why)
 
 
 SPECS = {
-    "precision": _spec("The share of the answer's claims that the reference entails."),
-    "recall": _spec("The share of the reference's claims that the answer entails."),
+    "precision": _spec("The share of the answer's claims that the reference entails.", why=_WRONG),
+    "recall": _spec(
+        "The share of the reference's claims that the answer entails.",
+        why=Why("Missing claim", "reference_claims", ("answer", ENTAILS)),
+    ),
     "f1": _spec("The harmonic mean of precision and recall."),
-    "claim_recall": _spec("The share of the reference's claims that a passage entails."),
+    "claim_recall": _spec(
+        "The share of the reference's claims that a passage entails.",
+        why=Why("Claim that no passage entails", "reference_claims"),
+    ),
     "context_precision": _spec("The share of passages that entail a claim of the reference."),
     "context_utilization": _spec("The share of the reference's claims in the passages that the answer entails."),
     "noise_sensitivity_in_relevant": _spec(
-        "The share of the answer's claims that are not right and are entailed by a relevant passage.", False
+        "The share of the answer's claims that are not right and are entailed by a relevant passage.", False, _WRONG
     ),
     "noise_sensitivity_in_irrelevant": _spec(
-        "The share of the answer's claims that are not right and are entailed by irrelevant passages only.", False
+        "The share of the answer's claims that are not right and are entailed by irrelevant passages only.",
+        False,
+        _WRONG,
     ),
-    "hallucination": _spec("The share of the answer's claims that neither the reference nor a passage entails.", False),
+    "hallucination": _spec(
+        "The share of the answer's claims that neither the reference nor a passage entails.", False, _UNSUPPORTED
+    ),
     "self_knowledge": _spec("The share of the answer's claims that the reference entails and no passage does.", None),
-    "faithfulness": _spec("The share of the answer's claims that a passage entails."),
+    "faithfulness": _spec("The share of the answer's claims that a passage entails.", why=_UNSUPPORTED),
 }
 
 METRIC = Metric(
