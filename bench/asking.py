@@ -36,7 +36,7 @@ from itertools import combinations, pairwise, permutations
 from pathlib import Path
 from typing import Any
 
-from longmark.metrics.comprehensiveness._asking import Asked, Inquiry, Plan, ask, dissimilar, pairs_of
+from longmark.metrics.comprehensiveness._asking import Asked, Asking, Inquiry, ask, dissimilar, pairs_of
 from longmark.text.entailment import Relation
 from longmark.text.graph import ANSWER, CONTEXT, Coverage, Pair, Statement, StatementGraph, coverage
 
@@ -44,10 +44,10 @@ DATA = Path(__file__).parents[1].parent / "shared" / "data"
 CLIMATE = DATA / "climate_fever" / "first900.jsonl"
 STORED = DATA / "wikicontradict" / "e2e_graphs_gpt-oss-20b.jsonl"
 PLANS = {
-    "one premise at a time": Plan(fold=False),
-    "4 at once": Plan(width=4, fold=False),
-    "all at once, 200 pairs": Plan(width=60, fold=False),
-    "one at a time, equal texts folded": Plan(),
+    "one premise at a time": Asking(fold=False),
+    "4 at once": Asking(width=4, fold=False),
+    "all at once, 200 pairs": Asking(width=60, fold=False),
+    "one at a time, equal texts folded": Asking(),
 }
 
 
@@ -104,7 +104,7 @@ class Oracle:
         ]
 
 
-def replay(graph: StatementGraph, plan: Plan, known: dict[Pair, str] | None = None) -> tuple[Asked, int]:
+def replay(graph: StatementGraph, plan: Asking, known: dict[Pair, str] | None = None) -> tuple[Asked, int]:
     """What is asked where a graph answers, and the words sent. A plan that folds needs texts that are related as their
     statements are."""
     text = {node.id: node.text if plan.fold else f"{node.text} {node.id}" for node in graph.nodes}
@@ -161,7 +161,7 @@ class Line:
     different: int = 0
     shares: list[float] = field(default_factory=list)
 
-    def add(self, graph: StatementGraph, plan: Plan, known: dict[Pair, str] | None = None) -> None:
+    def add(self, graph: StatementGraph, plan: Asking, known: dict[Pair, str] | None = None) -> None:
         asked, words = replay(graph, plan, known)
         self.premises += asked.inquiries
         self.batches += asked.batches
@@ -218,7 +218,7 @@ def show_speed() -> None:
         began = time.process_time()
         nodes = [Statement(f"n{i}", ANSWER if i < size // 4 else CONTEXT, f"n{i}") for i in range(size)]
         chain = frozenset((f"n{i}", f"n{i + 7}") for i in range(size - 7))
-        asked, _ = replay(StatementGraph(tuple(nodes), chain), Plan())
+        asked, _ = replay(StatementGraph(tuple(nodes), chain), Asking())
         print(f"ask, {size} statements, {asked.decisions:,} pairs: {time.process_time() - began:.2f} s of CPU")
 
 
@@ -253,7 +253,7 @@ def show_pruning(graphs: list[StatementGraph]) -> None:
     for threshold in (0.1, 0.2, 0.3, 0.4, 0.5):
         line = Line()
         for graph in graphs:
-            line.add(graph, Plan(fold=False), dissimilar(graph.nodes, texts, threshold))
+            line.add(graph, Asking(fold=False), dissimilar(graph.nodes, texts, threshold))
         line.show(f"{threshold:.1f}", paper)
         lost, left_out = (sum(one < threshold for one in its) / len(its) for its in (true, false))
         print(f"      entailments lost {lost:.3f}, foreign pairs left out {left_out:.3f}")

@@ -19,7 +19,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from longmark.analysis.power import Options, comparison
+from longmark.analysis.power import PowerOptions, comparison
 from longmark.stats.clusters import effective, leverages
 from longmark.stats.student import t_quantile
 
@@ -73,7 +73,7 @@ def clustered(pilots: int, of: tuple[int, ...], assurances: list[float]) -> None
     for size in SIZES[1:4]:
         cells = []
         for assurance in assurances:
-            how, plans = Options(effect=0.5, assurance=assurance, cluster="document"), list[float]()
+            how, plans = PowerOptions(effect=0.5, assurance=assurance, cluster="document"), list[float]()
             for _ in range(pilots):
                 values, number, _ = sample(size, 1)
                 made = comparison("m", 2, ("a", "b"), values[0], number.tolist(), 0.05, how)
@@ -115,7 +115,7 @@ def main() -> None:
         for size in SIZES:
             cells = []
             for assurance in assurances:
-                how, plans = Options(effect=effect, assurance=assurance), list[float]()
+                how, plans = PowerOptions(effect=effect, assurance=assurance), list[float]()
                 for _ in range(given.pilots):
                     made = comparison("m", 2, ("a", "b"), drawn(random, (1, size))[0], None, 0.05, how)
                     plans.append((made.needed and made.needed.value) or np.nan)

@@ -39,7 +39,7 @@ __all__ = [
     "FakeEmbedder",
     "FakeLanguageModel",
     "FakeReranker",
-    "Options",
+    "ScoreOptions",
     "Scored",
     "call",
     "open_models",
@@ -50,7 +50,7 @@ __all__ = [
 T = TypeVar("T")
 
 
-class Options(TypedDict, total=False):
+class ScoreOptions(TypedDict, total=False):
     """The models by role, and the settings of the run that the metric sees. All are optional.
 
     judge: one model or several, a fake or a name. judging: how it is asked (default: without reasons). domain: None is
@@ -81,7 +81,7 @@ class Scored:
 
 
 async def score(
-    metric: str | Metric, example: Example, params: Mapping[str, Any] | None = None, **options: Unpack[Options]
+    metric: str | Metric, example: Example, params: Mapping[str, Any] | None = None, **options: Unpack[ScoreOptions]
 ) -> dict[str, Scored]:
     """Full name -> score of an example, as in the rows of a run: failures are unscored, with status and reason.
 
@@ -106,7 +106,7 @@ async def score(
         selected = selected.with_(params=selected.metric.params(**params))
         wanted = [base_of(name) + selected.suffix for name in asked]
     async with open_models(**options) as models:
-        scores = await pairs.score(selected, example, models, wanted, pairs.Comparison())
+        scores = await pairs.score(selected, example, models, wanted, pairs.ChoiceRule())
     return {
         name: Scored(None, one.status, one.reason, one.evidence)
         if isinstance(one, NoScore)
@@ -116,13 +116,13 @@ async def score(
 
 
 def score_sync(
-    metric: str | Metric, example: Example, params: Mapping[str, Any] | None = None, **options: Unpack[Options]
+    metric: str | Metric, example: Example, params: Mapping[str, Any] | None = None, **options: Unpack[ScoreOptions]
 ) -> dict[str, Scored]:
     """`score` for code that is not async. It also works inside a running event loop (a notebook)."""
     return finish(lambda: score(metric, example, params, **options))
 
 
-def call(step: Callable[[Models], Awaitable[T]], **options: Unpack[Options]) -> T:
+def call(step: Callable[[Models], Awaitable[T]], **options: Unpack[ScoreOptions]) -> T:
     """The result of a step that takes the models of a run, for example `claims` of `longmark.text.claims`."""
 
     async def run() -> T:
@@ -133,11 +133,11 @@ def call(step: Callable[[Models], Awaitable[T]], **options: Unpack[Options]) -> 
 
 
 @asynccontextmanager
-async def open_models(**options: Unpack[Options]) -> AsyncIterator[Models]:
+async def open_models(**options: Unpack[ScoreOptions]) -> AsyncIterator[Models]:
     """The models of a run, as a metric gets them. Models that were given by name are closed at the end."""
     for name in options:
-        if name not in Options.__annotations__:
-            raise UnknownName("option", name, Options.__annotations__)
+        if name not in ScoreOptions.__annotations__:
+            raise UnknownName("option", name, ScoreOptions.__annotations__)
     judge = options.get("judge", ())
     judges = list(judge) if isinstance(judge, Sequence) and not isinstance(judge, str) else [judge]
     others: dict[str, Any] = {role: options.get(role) for role in ROLES[1:]}

@@ -13,7 +13,7 @@ from tests.analysis.compare.runs import run_of
 from tests.there import there
 
 from longmark.analysis.metrics_study import metrics_study
-from longmark.analysis.power import Comparison, Options, Plan, comparison, document, power
+from longmark.analysis.power import PairPower, PowerOptions, PowerPlan, comparison, document, power
 from longmark.cli import main
 from longmark.errors import UnknownName, UserError
 from longmark.stats.power import detectable, inflation, questions_needed, standard_errors_apart, variance_per_question
@@ -87,8 +87,8 @@ def pilot(tmp_path: Path) -> Path:
     return run_of(tmp_path / "pilot", values)
 
 
-def planned(pilot: Path, **options: object) -> Plan:
-    return power([pilot], Options(**options))  # type: ignore[arg-type]
+def planned(pilot: Path, **options: object) -> PowerPlan:
+    return power([pilot], PowerOptions(**options))  # type: ignore[arg-type]
 
 
 def test_needed_and_detectable_are_inverse(pilot: Path):
@@ -141,17 +141,17 @@ def test_clusters_need_more_questions(tmp_path: Path):
     ]
     path = tmp_path / "pilot.jsonl"
     path.write_text("".join(json.dumps(one) + "\n" for one in rows))
-    (alone,) = power([path], Options(effect=0.02)).comparisons
-    (together,) = power([path], Options(effect=0.02, cluster="document")).comparisons
+    (alone,) = power([path], PowerOptions(effect=0.02)).comparisons
+    (together,) = power([path], PowerOptions(effect=0.02, cluster="document")).comparisons
     assert (together.variance.clusters, together.per_cluster) == (20, 4.0)
     assert there(there(together.needed).value) > 2 * there(there(alone.needed).value)
-    said = document(power([path], Options(effect=0.02, cluster="document"))).sections[0].says
+    said = document(power([path], PowerOptions(effect=0.02, cluster="document"))).sections[0].says
     assert "(alpha 0.05, 1 comparison, assurance 0.8, clusters by document)" in said
 
 
 def test_a_pilot_without_spread_has_no_answer(tmp_path: Path):
     run = run_of(tmp_path / "run", {"a": {"m": [0.5] * 9}, "b": {"m": [0.5] * 9}})
-    says = document(power([run], Options(effect=0.1))).sections[0].says
+    says = document(power([run], PowerOptions(effect=0.1))).sections[0].says
     assert says == "No answer: all differences of the pilot are equal, so their spread is unknown."
 
 
@@ -159,24 +159,24 @@ def test_scores_beyond_what_can_be_averaged_are_named(tmp_path: Path):
     rows = [f"{s}{i},q{i},{s},rel,{'-' * (i % 2)}1e308" for i in range(9) for s in "xy"]
     path = tmp_path / "huge.csv"
     path.write_text("\n".join(["example_id,question_id,system,metric,score", *rows]) + "\n")
-    for plan in (lambda: power([path], Options(effect=0.1)), lambda: metrics_study([path])):
+    for plan in (lambda: power([path], PowerOptions(effect=0.1)), lambda: metrics_study([path])):
         with pytest.raises(UserError, match=r"rel: it has scores beyond 1e\+100"):
             plan()
 
 
 def test_mistakes_are_named(pilot: Path):
     with pytest.raises(UserError, match="effect: expected the difference to show, a number above 0; found -1"):
-        Options(effect=-1)
+        PowerOptions(effect=-1)
     with pytest.raises(UserError, match="power: expected more than alpha"):
-        Options(power=0.01)
+        PowerOptions(power=0.01)
     with pytest.raises(UnknownName, match="unknown system: d"):
         planned(pilot, systems=["a", "d"])
     with pytest.raises(UserError, match="compares two systems or more; the pilot has a"):
         planned(pilot, systems=["a"])
 
 
-def plan_of(differences: list[float], clusters: list[int] | None = None, **options: float) -> Comparison:
-    how = Options(effect=0.25, **options)  # type: ignore[arg-type]
+def plan_of(differences: list[float], clusters: list[int] | None = None, **options: float) -> PairPower:
+    how = PowerOptions(effect=0.25, **options)  # type: ignore[arg-type]
     return comparison("m", 2, ("a", "b"), np.array(differences), clusters, 0.05, how)
 
 
@@ -219,14 +219,14 @@ def test_an_assurance_that_the_pilot_cannot_give_says_so():
     assert (there(few.needed).value, few.reason) == (None, "no assurance: an interval needs at least 8 questions")
     assert there(plan_of([0.1, 0.3, -0.2, 0.4, 0.0], assurance=0.5).needed).value
     with pytest.raises(UserError, match="assurance"):
-        Options(assurance=0.4)
+        PowerOptions(assurance=0.4)
 
 
 def test_no_plan_is_below_what_a_test_needs():
     """With n questions the least p is 2 / 2^n: 6 are needed at .05, 9 at .005, whatever the spread."""
     close = np.array([0.1 + 0.001 * (i % 5) for i in range(12)])
     for alpha, least in ((0.05, 6), (0.005, 9)):
-        how = Options(effect=0.05, alpha=alpha, questions=least - 1)
+        how = PowerOptions(effect=0.05, alpha=alpha, questions=least - 1)
         one = comparison("m", 2, ("a", "b"), close, None, alpha, how)
         assert (there(one.needed).value, one.detectable.value) == (least, None)
         assert there(one.reason).endswith(f"with {least - 1} questions; at least {least} are needed")

@@ -12,7 +12,7 @@ from typing import Any
 import orjson
 import pytest
 
-from longmark.datasets.benchmark import Plan, build, items_of
+from longmark.datasets.benchmark import BenchmarkPlan, build, items_of
 from longmark.datasets.benchmark.topic import Topic
 from longmark.errors import RequestRefused, SettingsChanged
 from longmark.models.handles import Models
@@ -61,7 +61,7 @@ def says(prompt: str) -> str:
 def made(
     books: Path,
     out: Path,
-    plan: Plan,
+    plan: BenchmarkPlan,
     chat: FakeChat,
     cache: Path | None = None,
     embedder: FakeEmbedder | None = None,
@@ -76,7 +76,7 @@ def made(
 
 def test_every_form_and_level_gets_its_items_with_where_they_are_from(books: Path, tmp_path: Path) -> None:
     chat = FakeChat(reply)
-    built = made(books, tmp_path / "out", Plan(TOPIC, n=2, threshold=0.2), chat, embedder=FakeEmbedder())
+    built = made(books, tmp_path / "out", BenchmarkPlan(TOPIC, n=2, threshold=0.2), chat, embedder=FakeEmbedder())
     assert build.usable(built.items) == dict.fromkeys(TOPIC.cells, 2)
     items = {item.id: item for item in items_of(tmp_path / "out")}
     assert list(items.values()) == built.items
@@ -103,7 +103,7 @@ def _gone_after(n: int) -> Callable[[ChatRequest], str | Exception]:
 
 
 def test_a_run_that_was_stopped_anywhere_ends_as_one_that_was_not(books: Path, tmp_path: Path) -> None:
-    plan = Plan(TOPIC, n=2)
+    plan = BenchmarkPlan(TOPIC, n=2)
     whole = FakeChat(reply)
     expected = made(books, tmp_path / "whole", plan, whole)
     total = len(whole.requests)
@@ -121,7 +121,7 @@ def test_a_run_that_was_stopped_anywhere_ends_as_one_that_was_not(books: Path, t
 
 
 def test_more_items_may_be_asked_for_but_other_settings_are_refused(books: Path, tmp_path: Path) -> None:
-    out, plan = tmp_path / "out", Plan(TOPIC, n=1)
+    out, plan = tmp_path / "out", BenchmarkPlan(TOPIC, n=1)
     first = made(books, out, plan, FakeChat(reply))
     accepted = first.items[0].model_copy(update={"status": "valid"})
     lines = (out / "items.jsonl").read_bytes().splitlines()
@@ -138,7 +138,7 @@ def test_more_items_may_be_asked_for_but_other_settings_are_refused(books: Path,
 
 
 def test_no_item_leaves_the_folder_where_the_call_cache_is_lost(books: Path, tmp_path: Path) -> None:
-    out, plan = tmp_path / "out", Plan(TOPIC, n=1)
+    out, plan = tmp_path / "out", BenchmarkPlan(TOPIC, n=1)
     first = made(books, out, plan, FakeChat(reply))
     other = FakeChat(lambda request: reply(request).replace("moves", "drives").replace("rises twice", "falls twice"))
     second = made(books, out, plan, other)
@@ -157,7 +157,7 @@ def test_nothing_is_evolved_from_a_base_question_that_a_validator_calls_invalid(
         return item.model_copy(update={"status": "invalid", "reasons": ("validator: no",)}) if bad else item
 
     out = tmp_path / "out"
-    built = made(books, out, Plan(TOPIC, n=1), FakeChat(reply), refused=refused, validator="one")
+    built = made(books, out, BenchmarkPlan(TOPIC, n=1), FakeChat(reply), refused=refused, validator="one")
     (bad,) = [item for item in built.items if item.status == "invalid"]
     assert bad.id not in {item.parent for item in built.items}
     assert build.usable(built.items) == dict.fromkeys(TOPIC.cells, 1)
@@ -165,7 +165,7 @@ def test_nothing_is_evolved_from_a_base_question_that_a_validator_calls_invalid(
     assert [item.parent is None for item in mcq] == [True, False, False]
     assert all("key_moved" in item.marks for item in mcq)  # a valid verdict does not stop the shuffle of the options
     with pytest.raises(SettingsChanged, match="validator: was one, now two"):
-        made(books, out, Plan(TOPIC, n=1), FakeChat(()), refused=refused, validator="two")
+        made(books, out, BenchmarkPlan(TOPIC, n=1), FakeChat(()), refused=refused, validator="two")
 
 
 def test_what_is_dropped_or_cannot_be_written_keeps_its_reason(books: Path, tmp_path: Path) -> None:
@@ -177,7 +177,7 @@ def test_what_is_dropped_or_cannot_be_written_keeps_its_reason(books: Path, tmp_
             return '{"question": "q", "answer": "Same", "distractors": ["same", "b", "c"]}'
         return "I would rather not."
 
-    built = made(books, tmp_path / "out", Plan(TOPIC, n=1), FakeChat(bad))
+    built = made(books, tmp_path / "out", BenchmarkPlan(TOPIC, n=1), FakeChat(bad))
     assert not build.usable(built.items)
     assert {item.form for item in built.items} == {"cloze"}
     assert all(item.reasons[0].startswith("mentions_context") for item in built.items)
@@ -193,15 +193,17 @@ def test_what_is_dropped_or_cannot_be_written_keeps_its_reason(books: Path, tmp_
 def test_an_evolution_that_repeats_its_question_is_refused(books: Path, tmp_path: Path) -> None:
     topic = Topic(**{**TOPIC.model_dump(), "forms": ("freeform",), "levels": {"reasoning": "it takes two steps"}})
     same = FakeChat('{"question": "What moves the sea?", "answer": "The moon does."}')
-    built = made(books, tmp_path / "out", Plan(topic, n=1), same)
+    built = made(books, tmp_path / "out", BenchmarkPlan(topic, n=1), same)
     assert build.usable(built.items) == {("freeform", "base"): 1}
     assert "freeform reasoning: " in built.failed[0]
     assert "the question is the one that was given" in built.failed[0]
 
 
 def test_seeds_without_a_neighbour_are_used_alone_and_counted(books: Path, tmp_path: Path) -> None:
-    alone = made(books, tmp_path / "alone", Plan(TOPIC, n=1), FakeChat(reply))
+    alone = made(books, tmp_path / "alone", BenchmarkPlan(TOPIC, n=1), FakeChat(reply))
     assert "1 seed of 1 used without a neighbour: neighbours need an embedder" in alone.notes
-    built = made(books, tmp_path / "out", Plan(TOPIC, n=1, threshold=1.5), FakeChat(reply), embedder=FakeEmbedder())
+    built = made(
+        books, tmp_path / "out", BenchmarkPlan(TOPIC, n=1, threshold=1.5), FakeChat(reply), embedder=FakeEmbedder()
+    )
     assert {len(item.passages) for item in built.items} == {1}  # no cosine reaches it
     assert "1 seed of 1 used without a neighbour: none is above the threshold" in built.notes

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from tests.program import run, write_jsonl
 
-from longmark.datasets.pairs_build import Built, Plan, build, calls, grouped
+from longmark.datasets.pairs_build import Built, PairsPlan, build, calls, grouped
 from longmark.errors import UserError
 from longmark.models.handles import Models
 from longmark.models.protocols import ChatReply
@@ -31,7 +31,7 @@ def _asked(writer: FakeChat) -> list[str]:
     return [request.messages[-1].content for request in writer.requests]
 
 
-def _build(lines: list[Example], plan: Plan, judge: FakeChat, *writers: FakeChat) -> Built:
+def _build(lines: list[Example], plan: PairsPlan, judge: FakeChat, *writers: FakeChat) -> Built:
     async def step(models: Models) -> Built:
         of = {
             writer.name: replace(models, backends=replace(models.backends, generator=writer)).generator
@@ -53,7 +53,7 @@ def _writer(name: str) -> FakeChat:
 
 def test_pairs_of_every_mode_with_an_expanded_reference_and_a_category() -> None:
     one, other = _writer("one"), _writer("other")
-    built = _build([HUMAN], Plan(expand=True, categories=True), _judge(), one, other)
+    built = _build([HUMAN], PairsPlan(expand=True, categories=True), _judge(), one, other)
     found = {(pair.mode, frozenset((pair.a_system, pair.b_system))) for pair in built.pairs}
     assert found == {
         ("human/model", frozenset(("human", "one"))), ("human/model", frozenset(("human", "other"))),
@@ -69,43 +69,43 @@ def test_pairs_of_every_mode_with_an_expanded_reference_and_a_category() -> None
 
 
 def test_a_reference_that_loses_a_key_point_stays_concise() -> None:
-    built = _build([QUESTION], Plan(expand=True), _judge("the sun"), _writer("one"), _writer("other"))
+    built = _build([QUESTION], PairsPlan(expand=True), _judge("the sun"), _writer("one"), _writer("other"))
     assert [pair.expanded_reference for pair in built.pairs] == [None]
     assert "key points were lost: the sun" in str(built.concise[0])
 
 
 def test_a_check_that_contradicts_itself_is_asked_for_again() -> None:
     replies = iter([{"lost": ["sun"], "added": ["sun"]}, {"lost": [], "added": []}])
-    built = _build([HUMAN], Plan(expand=True), _speaks("j", lambda _: json.dumps(next(replies))), _writer("one"))
+    built = _build([HUMAN], PairsPlan(expand=True), _speaks("j", lambda _: json.dumps(next(replies))), _writer("one"))
     assert built.concise == []
     assert built.pairs[0].expanded_reference == "Moon and sun, in prose."
 
 
 def test_modes_and_pairs_per_question() -> None:
     writers = [_writer(f"m{n}") for n in range(4)]
-    built = _build([HUMAN], Plan(modes=("human/model",)), _judge(), *writers)
+    built = _build([HUMAN], PairsPlan(modes=("human/model",)), _judge(), *writers)
     assert [pair.mode for pair in built.pairs] == ["human/model"] * 4
-    built = _build([HUMAN], Plan(per_question=2), _judge(), *writers)
+    built = _build([HUMAN], PairsPlan(per_question=2), _judge(), *writers)
     assert Counter(pair.mode for pair in built.pairs) == {"human/model": 2, "model/model": 2}
 
 
 def test_everything_is_translated() -> None:
     writer = _speaks("w", lambda prompt: "AUF DEUTSCH" if "into German" in prompt else "antwort")
-    built = _build([HUMAN], Plan(translate="German"), _judge(), writer)
+    built = _build([HUMAN], PairsPlan(translate="German"), _judge(), writer)
     (pair,) = built.pairs
     assert (pair.question, pair.references) == ("AUF DEUTSCH", ("AUF DEUTSCH",))
     assert {pair.a, pair.b} == {"AUF DEUTSCH", "antwort"}
 
 
 def test_a_model_that_fails_leaves_its_answer_out() -> None:
-    built = _build([HUMAN], Plan(), _judge(), _writer("one"), FakeChat("", name="mute"))
+    built = _build([HUMAN], PairsPlan(), _judge(), _writer("one"), FakeChat("", name="mute"))
     assert [{pair.a_system, pair.b_system} for pair in built.pairs] == [{"human", "one"}]
     assert "mute" in str(built.left_out[0])
 
 
 def test_an_answer_that_the_limit_ended_is_left_out_and_not_asked_for_again() -> None:
     long = FakeChat(lambda _: ChatReply("It is a long", finish="length"), name="long")
-    built = _build([HUMAN], Plan(max_answer=3), _judge(), _writer("one"), long)
+    built = _build([HUMAN], PairsPlan(max_answer=3), _judge(), _writer("one"), long)
     assert [{pair.a_system, pair.b_system} for pair in built.pairs] == [{"human", "one"}]
     assert "cut off at 3 tokens; set a larger --max-answer" in str(built.left_out[0])
     assert len(long.requests) == 1
@@ -113,7 +113,7 @@ def test_an_answer_that_the_limit_ended_is_left_out_and_not_asked_for_again() ->
 
 def test_the_number_of_calls_is_known_before() -> None:
     groups = grouped([HUMAN, QUESTION.model_copy(update={"question_id": "2"})])
-    plan = Plan(expand=True, categories=True, translate="German")
+    plan = PairsPlan(expand=True, categories=True, translate="German")
     # translated: 2 questions, 2 references, 1 answer; expanded and checked: 2 x 2; answers: 2 x 3
     assert calls(groups, 3, plan) == {"translation": 5, "category": 2, "expansion": 4, "answers": 6}
     with pytest.raises(UserError, match='the line "x" has no question'):

@@ -9,7 +9,7 @@ import pytest
 from tests.program import run, write_jsonl
 
 import longmark
-from longmark.engine.pairs import Comparison
+from longmark.engine.pairs import ChoiceRule
 from longmark.errors import NoScore, SettingsChanged, UserError
 from longmark.metric import Metric, Score, ScoreSpec
 from longmark.models.handles import Models
@@ -53,9 +53,9 @@ def _pair(a: int, b: int, **more: Any) -> Pair:
     ],
 )
 def test_two_scores_become_a_choice(a: float, b: float, bounds: Any, options: Any, expected: Any) -> None:
-    assert Comparison(**options).choice(a, b, ScoreSpec(bounds, True)) == expected
-    assert Comparison(**options).choice(b, a, ScoreSpec(bounds, True)) == (-expected[0], expected[1])
-    assert Comparison(**options).choice(a, b, ScoreSpec(bounds, False)) == (-expected[0], expected[1])
+    assert ChoiceRule(**options).choice(a, b, ScoreSpec(bounds, True)) == expected
+    assert ChoiceRule(**options).choice(b, a, ScoreSpec(bounds, True)) == (-expected[0], expected[1])
+    assert ChoiceRule(**options).choice(a, b, ScoreSpec(bounds, False)) == (-expected[0], expected[1])
 
 
 def test_a_metric_of_one_answer_scores_both_and_keeps_both_in_the_evidence() -> None:

@@ -14,7 +14,7 @@ import pytest
 
 from longmark.engine.estimate import dry_run
 from longmark.engine.session import RunResult, execute
-from longmark.engine.settings import Options, Settings, check, choose
+from longmark.engine.settings import SessionOptions, Settings, check, choose
 from longmark.errors import (
     BadInput,
     FolderInUse,
@@ -58,7 +58,7 @@ def executed(
 ) -> RunResult:
     store = CallCache(cache or out.parent / "calls.sqlite")
     try:
-        return asyncio.run(execute(given, settings, out, store, Options(quiet=True, **options)))
+        return asyncio.run(execute(given, settings, out, store, SessionOptions(quiet=True, **options)))
     finally:
         store.close()
 
@@ -421,12 +421,14 @@ def test_a_dry_run_counts_calls_and_sends_none(tmp_path: Path):
     executed(tmp_path / "r", records(2), settings_of(judge, QR, FKGL))
     store = CallCache(tmp_path / "calls.sqlite")
     before = {p.name: p.read_bytes() for p in (tmp_path / "r").iterdir()}
-    found = asyncio.run(dry_run(records(5), settings_of(judge, QR, FKGL), tmp_path / "r", store, Options()))
+    found = asyncio.run(dry_run(records(5), settings_of(judge, QR, FKGL), tmp_path / "r", store, SessionOptions()))
     assert found.rows_done == 4
     assert (found.metrics[QR].rows, found.metrics[QR].calls, found.metrics[QR].cached) == (3, 3, 0)
     assert (found.total.rows, found.total.calls) == (6, 3)
     assert found.total.prompt_tokens > 100
-    elsewhere = asyncio.run(dry_run(records(5), settings_of(judge, QR, FKGL), tmp_path / "new", store, Options()))
+    elsewhere = asyncio.run(
+        dry_run(records(5), settings_of(judge, QR, FKGL), tmp_path / "new", store, SessionOptions())
+    )
     assert (elsewhere.total.calls, elsewhere.total.cached) == (3, 2)
     assert len(judge.requests) == 2
     assert {p.name: p.read_bytes() for p in (tmp_path / "r").iterdir()} == before

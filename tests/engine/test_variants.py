@@ -12,7 +12,7 @@ import pytest
 from longmark.domain import BUILT_IN, load
 from longmark.engine.folder import RunFolder
 from longmark.engine.session import RunResult, execute
-from longmark.engine.settings import Options, Settings, check, choose
+from longmark.engine.settings import SessionOptions, Settings, check, choose
 from longmark.models.cache import CallCache
 from longmark.models.fake import FakeChat, FakeEmbedder
 from longmark.models.handles import Backends
@@ -35,7 +35,7 @@ def executed(folder: Path, given: list[dict[str, Any]], *names: str) -> RunResul
     check(settings)
     cache = CallCache(folder.parent / "calls.sqlite")
     try:
-        return asyncio.run(execute(given, settings, folder, cache, Options(quiet=True)))
+        return asyncio.run(execute(given, settings, folder, cache, SessionOptions(quiet=True)))
     finally:
         cache.close()
 
@@ -114,7 +114,7 @@ def test_a_run_in_a_domain_of_its_own_has_rows_of_its_dimensions(tmp_path: Path)
         {"id": "2", "answer": "It is old."},
     ]
     try:
-        asyncio.run(execute(given, settings, tmp_path / "r", cache, Options(quiet=True)))
+        asyncio.run(execute(given, settings, tmp_path / "r", cache, SessionOptions(quiet=True)))
     finally:
         cache.close()
     name = "score.specificity"

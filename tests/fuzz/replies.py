@@ -22,7 +22,7 @@ from tests.fuzz.wire import Loop, OddWire, Scene
 
 from longmark.engine import manifest, session
 from longmark.engine.run import make_settings, open_cache
-from longmark.engine.settings import Options, RunOptions
+from longmark.engine.settings import RunOptions, SessionOptions
 from longmark.errors import LongmarkError
 from longmark.metrics import docstring
 from longmark.models.budget import Budget
@@ -101,7 +101,7 @@ async def _case(rng: random.Random, folder: Path, scene: Scene, metric: str, exa
                 domain="hazards",
             )
             settings = make_settings([metric], Registry(calls), chosen)
-            options = Options(budget=budget, quiet=True, concurrency=concurrency, check_profiles=False)
+            options = SessionOptions(budget=budget, quiet=True, concurrency=concurrency, check_profiles=False)
             result = await session.execute(given, settings, folder / name, calls, options)
             return list(result.rows())
         finally:

@@ -29,11 +29,11 @@ from longmark.validator.prompts import balanced, messages
 from longmark.validator.sampling import choose, passed
 
 pytest.importorskip("sklearn")
-PLAN = train.Plan(curves=1)
+PLAN = train.TrainingPlan(curves=1)
 LABELS = [random.Random(n).random() < 0.7 for n in range(90)]
 
 
-def trained(some: Labels, plan: train.Plan = PLAN, judge: FakeChat | None = None) -> train.Trained:
+def trained(some: Labels, plan: train.TrainingPlan = PLAN, judge: FakeChat | None = None) -> train.Trained:
     async def step(models: Models) -> train.Trained:
         return await train.train(some, [], replace(models, judging=Judging("expected")), plan)
 

@@ -43,7 +43,7 @@ _DRAWN, _STEPS = 8, 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
+class PowerOptions:
     """What is planned. UserError for a number out of range.
 
     effect      the difference to show, in the metrics' units; None: `needed` is not computed
@@ -90,7 +90,7 @@ class Options:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class PairPower:
     """Two systems on a metric. variance: of `stats.power.variance_per_question`; needed: None without an effect; the
     values of needed and detectable are for the variance at the assurance, times `inflation`, their intervals for that
     of the estimate; questions: what `detectable` is for; per_cluster: questions in an effective cluster of the pilot;
@@ -120,17 +120,17 @@ class Comparison:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class PowerPlan:
     """comparisons: of every metric and pair; alpha: of each of them; notices: what a reader must know first."""
 
     runs: tuple[str, ...]
-    comparisons: tuple[Comparison, ...]
+    comparisons: tuple[PairPower, ...]
     alpha: float
-    options: Options
+    options: PowerOptions
     notices: tuple[str, ...]
 
     @property
-    def most(self) -> Comparison | None:
+    def most(self) -> PairPower | None:
         """The comparison that needs the most questions; without an effect the one with the largest detectable
         difference. None if nothing is known."""
         known = [(one.needed or one.detectable, one) for one in self.comparisons]
@@ -139,9 +139,9 @@ class Plan:
         )[1]
 
 
-def power(runs: str | Path | Sequence[str | Path], options: Options | None = None) -> Plan:
+def power(runs: str | Path | Sequence[str | Path], options: PowerOptions | None = None) -> PowerPlan:
     """Plans from run folders or files of rows. Needs the extra `stats`."""
-    how = options or Options()
+    how = options or PowerOptions()
     scores = read_scores(paths_given(runs), how.by, how.cluster)
     clusters = None if how.cluster == QUESTION else scores.clusters.tolist()
     names = scores.named(how.metrics)
@@ -163,7 +163,7 @@ def power(runs: str | Path | Sequence[str | Path], options: Options | None = Non
         for first, second in pairs:
             differences = column[first] - column[second]
             found.append(comparison(name, places, (first, second), differences, clusters, alpha, how))
-    return Plan(
+    return PowerPlan(
         tuple(map(str, paths_given(runs))), tuple(found), alpha, how, tuple(run_notices(scores, names, differing))
     )
 
@@ -175,8 +175,8 @@ def comparison(
     differences: Floats,
     clusters: Sequence[Hashable] | None,
     alpha: float,
-    how: Options,
-) -> Comparison:
+    how: PowerOptions,
+) -> PairPower:
     """The plan for two systems. differences: of the pilot, one a question; alpha: of this comparison."""
     variance = variance_per_question(differences, clusters=clusters, level=how.level)
     planned = variance.value
@@ -216,7 +216,7 @@ def comparison(
         shows = replace(variance, value=None, low=None, high=None, reason=variance.reason or few)
     else:
         shows = estimate(lambda v: detectable(v * more, n, **test))
-    return Comparison(
+    return PairPower(
         metric=metric,
         places=places,
         first=pair[0],
@@ -234,7 +234,7 @@ def comparison(
 # The page -----------------------------------------------------------------------------------------------------------
 
 
-def document(plan: Plan) -> Document:
+def document(plan: PowerPlan) -> Document:
     """One sentence with the answer, and a table with a line for each metric and pair of systems."""
     how, ci = plan.options, f"{100 * plan.options.level:g} % CI"
     places = max((one.places for one in plan.comparisons), default=3)
@@ -298,12 +298,12 @@ def document(plan: Plan) -> Document:
     )
 
 
-def _shown(one: Comparison, n: int, plan: Plan) -> float:
+def _shown(one: PairPower, n: int, plan: PowerPlan) -> float:
     test = {"per_cluster": one.per_cluster, "alpha": plan.alpha, "wanted": plan.options.power}
     return detectable((one.planned or 0.0) * one.inflation, n, **test)
 
 
-def _answer(plan: Plan) -> str:
+def _answer(plan: PowerPlan) -> str:
     """The answer in a sentence: of the comparison that needs the most."""
     how = plan.options
     most = plan.most

@@ -15,7 +15,7 @@ from longmark.cli.terminal import stage_lines
 from longmark.progress import counted
 
 if TYPE_CHECKING:
-    from longmark.datasets.benchmark import Plan
+    from longmark.datasets.benchmark import BenchmarkPlan
     from longmark.datasets.benchmark.build import Built, Work
 
 _SHOWN = 10  # items that could not be written
@@ -55,14 +55,14 @@ def add_to(actions: Any) -> None:
 
 
 def generate(arguments: argparse.Namespace) -> int:
-    from longmark.datasets.benchmark import Plan, build, topic
+    from longmark.datasets.benchmark import BenchmarkPlan, build, topic
     from longmark.errors import UserError
     from longmark.models.registry import ModelNames
     from longmark.rag.chunk import Chunking
 
     if not -1 <= arguments.threshold <= 1:
         raise UserError(f"--threshold {arguments.threshold:g}: a cosine is from -1 to 1")
-    plan = Plan(
+    plan = BenchmarkPlan(
         topic.load(arguments.topic),
         arguments.n,
         arguments.k,
@@ -129,7 +129,7 @@ def _dry_run(work: Work) -> int:
     return 0
 
 
-def _tell(built: Built, plan: Plan, out: Path) -> int:
+def _tell(built: Built, plan: BenchmarkPlan, out: Path) -> int:
     from longmark.datasets.benchmark import build
 
     for note in built.notes:

@@ -34,15 +34,15 @@ def add_to(verbs: Any) -> None:
 
 def calf_study(arguments: argparse.Namespace) -> int:
     needs_stats("calf-study")
-    from longmark.analysis.studies.calf.results import Options
+    from longmark.analysis.studies.calf.results import CalfOptions
 
     given = {name: getattr(arguments, name) for name in ("alpha", "seed", "development", "worst")}
-    options = Options(**given)
+    options = CalfOptions(**given)
     return run_study(arguments, lambda session: _declared(arguments, options, session))
 
 
 def _declared(arguments: argparse.Namespace, options: Any, session: Session) -> Study:
-    from longmark.analysis.studies.calf.study import Plan
+    from longmark.analysis.studies.calf.study import CalfPlan
     from longmark.analysis.studies.calf.study import calf_study as declared
     from longmark.engine.run import make_settings
     from longmark.errors import UserError
@@ -57,4 +57,4 @@ def _declared(arguments: argparse.Namespace, options: Any, session: Session) -> 
     registry = session.registry
     settings = make_settings(arguments.metrics, registry, how) if arguments.metrics and registry else None
     reading = {name: value for name in ("limit", "mapping", "skip_bad") if (value := getattr(how, name))}
-    return declared(Plan(arguments.out, files[0] if files else None, runs, settings, options, reading), session)
+    return declared(CalfPlan(arguments.out, files[0] if files else None, runs, settings, options, reading), session)

@@ -34,7 +34,7 @@ def climaqa_study(arguments: argparse.Namespace) -> int:
     from rich.console import Console
 
     from longmark.analysis.studies.climaqa.page import document
-    from longmark.analysis.studies.climaqa.results import Options
+    from longmark.analysis.studies.climaqa.results import ClimaqaOptions
     from longmark.analysis.studies.climaqa.study import Sources
     from longmark.analysis.studies.climaqa.study import climaqa_study as studied
     from longmark.report.document import check_out, publish
@@ -42,7 +42,7 @@ def climaqa_study(arguments: argparse.Namespace) -> int:
     check_out(arguments.out)
     names = ("runs", "benchmark", "labels", "validator", "window_labels", "fever")
     given = Sources(**{name: getattr(arguments, name) for name in names})
-    found = studied(given, Options(alpha=arguments.alpha, seed=arguments.seed, author=arguments.author or ""))
+    found = studied(given, ClimaqaOptions(alpha=arguments.alpha, seed=arguments.seed, author=arguments.author or ""))
     page = document(found)
     first = [replace(one, tables=one.tables[:1]) for one in page.sections[:1]]
     publish(page, arguments.out, Console(), printed=page if arguments.verbose else replace(page, sections=first))

@@ -15,7 +15,7 @@ from longmark.progress import counted
 
 if TYPE_CHECKING:
     from longmark.analysis.studies.comprehensiveness.results import Results
-    from longmark.analysis.studies.comprehensiveness.rows import Options
+    from longmark.analysis.studies.comprehensiveness.rows import RateOptions
 
 _FOLDER = "annotation"
 
@@ -51,7 +51,7 @@ def comprehensiveness_study(arguments: argparse.Namespace) -> int:
 
     from longmark.analysis.studies.comprehensiveness import annotation, page
     from longmark.analysis.studies.comprehensiveness.results import SystemMeans, study
-    from longmark.analysis.studies.comprehensiveness.rows import Options
+    from longmark.analysis.studies.comprehensiveness.rows import RateOptions
     from longmark.errors import UserError
     from longmark.report.document import check_out, publish
 
@@ -64,7 +64,7 @@ def comprehensiveness_study(arguments: argparse.Namespace) -> int:
         raise UserError("--annotated needs the key of the items: add --key FILE, or the same --out as for --annotate")
     check_out(arguments.out)
     same = {name: getattr(arguments, name) for name in ("cluster", "alpha", "seed", "resamples", "as_published")}
-    options = Options(metrics=tuple(split(arguments.metrics)) or Options().metrics, **same)
+    options = RateOptions(metrics=tuple(split(arguments.metrics)) or RateOptions().metrics, **same)
     results = study(arguments.runs, options, arguments.examples) if arguments.runs else None
     if arguments.annotate and results is not None:
         return _annotate(arguments, results, options)
@@ -96,7 +96,7 @@ def _printed(made: Any, verbose: bool) -> Any:
     return replace(made, sections=sections)
 
 
-def _annotate(arguments: argparse.Namespace, results: Results, options: Options) -> int:
+def _annotate(arguments: argparse.Namespace, results: Results, options: RateOptions) -> int:
     from longmark.analysis.studies.comprehensiveness import annotation
     from longmark.analysis.studies.comprehensiveness.rows import read
     from longmark.models.registry import ModelNames

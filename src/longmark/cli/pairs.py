@@ -70,7 +70,7 @@ def build(arguments: argparse.Namespace) -> int:
     from longmark.records.write import format_of, write_examples
 
     format_of(arguments.out, "--out ")
-    known = pairs_build.Plan.modes
+    known = pairs_build.PairsPlan.modes
     asked = split(arguments.modes)
     for mode in asked:
         if mode not in known:
@@ -78,7 +78,7 @@ def build(arguments: argparse.Namespace) -> int:
     modes = tuple(mode for mode in known if mode in asked or not asked)
     same = {name: getattr(arguments, name) for name in ("expand", "categories", "translate", "per_question",
             "temperature", "max_answer", "seed")}  # fmt: skip
-    plan = pairs_build.Plan(modes=modes, **same)
+    plan = pairs_build.PairsPlan(modes=modes, **same)
     try:
         named = readers_of(arguments.generator)
     except UserError as error:

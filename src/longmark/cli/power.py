@@ -39,13 +39,13 @@ def power(arguments: argparse.Namespace) -> int:
     needs_stats("power")
     from rich.console import Console
 
-    from longmark.analysis.power import Options, document
+    from longmark.analysis.power import PowerOptions, document
     from longmark.analysis.power import power as plan
     from longmark.report.document import check_out, publish
 
     check_out(arguments.out)
     same = ("effect", "questions", "power", "alpha", "level", "assurance", "by", "cluster", "allow_different_judges")
     options = {name: getattr(arguments, name) for name in same}
-    how = Options(metrics=split(arguments.metrics), systems=split(arguments.systems), **options)
+    how = PowerOptions(metrics=split(arguments.metrics), systems=split(arguments.systems), **options)
     publish(document(plan(arguments.runs, how)), arguments.out, Console())
     return 0

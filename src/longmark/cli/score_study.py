@@ -9,7 +9,7 @@ from longmark.cli.arguments import add, add_answers, add_prompts, add_verb, mode
 from longmark.cli.study import add_session, run_study
 
 if TYPE_CHECKING:
-    from longmark.analysis.studies.score.plan import Plan
+    from longmark.analysis.studies.score.plan import ScorePlan
 
 
 def add_to(verbs: Any) -> None:
@@ -61,15 +61,15 @@ def score_study(arguments: argparse.Namespace) -> int:
     return run_study(arguments, lambda session: declared(plan, session, arguments.labels))
 
 
-def _plan(arguments: argparse.Namespace) -> Plan:
-    from longmark.analysis.studies.score.plan import Plan, member
+def _plan(arguments: argparse.Namespace) -> ScorePlan:
+    from longmark.analysis.studies.score.plan import ScorePlan, member
     from longmark.rag.generate import Generation
 
     same = (
         *("out", "index", "embedder", "reranker", "paraphraser", "extractor", "questions", "n", "skip_bad", "seed"),
         *("k", "retriever", "variant_context", "prompts", "domain", "as_published"),
     )
-    return Plan(
+    return ScorePlan(
         **{name: getattr(arguments, name) for name in same},
         generators=[member(text) for text in arguments.generator],
         evaluators=[member(text, jury=True) for text in arguments.evaluator],

@@ -99,7 +99,7 @@ def train(arguments: argparse.Namespace) -> int:
     from longmark.records.write import write_object
     from longmark.validator import evaluate, folder
     from longmark.validator.prompts import write_hosted
-    from longmark.validator.train import Plan, sides, trainable
+    from longmark.validator.train import TrainingPlan, sides, trainable
     from longmark.validator.train import train as trained_on
 
     library("sklearn", "longmark validator train", "train")
@@ -108,7 +108,7 @@ def train(arguments: argparse.Namespace) -> int:
     if labels.unlabelled:
         print(f"{counted(labels.unlabelled, 'line')} without a verdict omitted", file=sys.stderr)
     same = ("cloze", "threshold", "balance", "splits", "curves", "seed")
-    plan = Plan(at_once=2 * arguments.concurrency, **{name: getattr(arguments, name) for name in same})
+    plan = TrainingPlan(at_once=2 * arguments.concurrency, **{name: getattr(arguments, name) for name in same})
     for form, why in trainable(labels, plan)[1].items():
         print(f"{form}: no model: {why}. Label more items", file=sys.stderr)
     names = ModelNames([arguments.judge] if arguments.judge else [], embedder=arguments.embedder)

@@ -85,7 +85,7 @@ PROMPTS = (TRANSLATE, CATEGORY, EXPAND, CHECK, ANSWER)
 
 
 @dataclass(frozen=True)
-class Plan:
+class PairsPlan:
     """What is made. modes: of the pairs; per_question: pairs of one mode for a question, at most (None: all);
     temperature, max_answer: of the answers."""
 
@@ -134,7 +134,7 @@ def grouped(lines: Iterable[Example]) -> list[list[Example]]:
     return list(groups.values())
 
 
-def calls(groups: Sequence[Sequence[Example]], writers: int, plan: Plan) -> dict[str, int]:
+def calls(groups: Sequence[Sequence[Example]], writers: int, plan: PairsPlan) -> dict[str, int]:
     """Step -> calls at most, without second attempts and what the cache holds."""
     found = dict.fromkeys(("translation", "category", "expansion", "answers"), 0)
     for lines in groups:
@@ -151,7 +151,7 @@ async def build(
     groups: Sequence[Sequence[Example]],
     models: Models,
     writers: Mapping[str, ChatHandle],
-    plan: Plan,
+    plan: PairsPlan,
     *,
     at_once: int = 32,
     on_question: Callable[[], None] = lambda: None,
@@ -208,7 +208,7 @@ class _Work:
 
     models: Models
     writers: Mapping[str, ChatHandle]
-    plan: Plan
+    plan: PairsPlan
     built: Built = field(default_factory=Built)
     answers: dict[str, list[Example]] = field(default_factory=dict)
     facts: dict[str, dict[str, Any]] = field(default_factory=dict)

@@ -14,7 +14,7 @@ from pathlib import Path
 from rich.console import Console
 
 from longmark import metrics
-from longmark.analysis.studies.score.plan import Member, Plan, Scoring
+from longmark.analysis.studies.score.plan import Member, ScorePlan, Scoring
 from longmark.analysis.studies.study import Session, carry_out, stage_table
 from longmark.demo import MODELS, PARAMS
 from longmark.domain import NATURAL_HAZARDS
@@ -80,10 +80,10 @@ def _index(folder: Path, cache: CallCache) -> None:
     finish(lambda: rag_index.build(CORPUS, folder, models=models))
 
 
-def _plan(out: Path) -> Plan:
+def _plan(out: Path) -> ScorePlan:
     assert MODELS.generator is not None
     assert MODELS.embedder is not None
-    return Plan(
+    return ScorePlan(
         out=out / "study",
         index=out / "index",
         generators=[Member("demo", (MODELS.generator,))],
@@ -99,7 +99,7 @@ def _plan(out: Path) -> Plan:
     )
 
 
-def _runs(plan: Plan, registry: Registry) -> list[Scoring]:
+def _runs(plan: ScorePlan, registry: Registry) -> list[Scoring]:
     """One run of every metric that needs no reference."""
     names = [
         name + PARAMS.get(name, "")

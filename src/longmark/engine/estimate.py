@@ -17,7 +17,7 @@ from pathlib import Path
 from longmark.engine.folder import RunFolder
 from longmark.engine.pairs import check_kind, sides
 from longmark.engine.session import check_budget, tell_unsupported
-from longmark.engine.settings import Options, Settings
+from longmark.engine.settings import SessionOptions, Settings
 from longmark.engine.worker import Task, WorkerPool
 from longmark.judged import REASON_TOKENS
 from longmark.models.cache import CallCache
@@ -62,7 +62,7 @@ class Estimate:
 
 
 async def dry_run(
-    examples: ExampleSource, settings: Settings, out: Path | None, cache: CallCache, options: Options
+    examples: ExampleSource, settings: Settings, out: Path | None, cache: CallCache, options: SessionOptions
 ) -> Estimate:
     """What `session.execute` would still take in the folder `out`: nothing is sent and the folder stays as it is."""
     check_budget(settings.backends, options.budget)

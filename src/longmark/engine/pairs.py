@@ -24,7 +24,7 @@ BOUNDS = (-1.0, 1.0)
 
 
 @dataclass(frozen=True)
-class Comparison:
+class ChoiceRule:
     """How two scores become a choice. decimals: the scores of bounded metrics are rounded to so many on [0, 1], None:
     they are compared as they are; band: a difference of no more than this is a tie (of rounded scores: on [0, 1])."""
 
@@ -51,7 +51,7 @@ def sides(chosen: Selected, example: Example) -> tuple[Example, ...]:
 
 
 async def score(
-    chosen: Selected, example: Example, models: Models, wanted: Sequence[str], by: Comparison
+    chosen: Selected, example: Example, models: Models, wanted: Sequence[str], by: ChoiceRule
 ) -> dict[str, Score | NoScore]:
     """The scores of an example, or the choices for a pair."""
     both = sides(chosen, example)
@@ -62,7 +62,7 @@ async def score(
     return {name: _choice(a[name], b[name], chosen.scores[name], by) for name in wanted}
 
 
-def _choice(a: Score | NoScore, b: Score | NoScore, spec: ScoreSpec, by: Comparison) -> Score | NoScore:
+def _choice(a: Score | NoScore, b: Score | NoScore, spec: ScoreSpec, by: ChoiceRule) -> Score | NoScore:
     evidence = {"a": a.evidence, "b": b.evidence}
     if isinstance(a, NoScore):
         return NoScore(a.status, f"Answer a: {a.reason}", evidence)
@@ -75,7 +75,7 @@ def _choice(a: Score | NoScore, b: Score | NoScore, spec: ScoreSpec, by: Compari
     return Score(float(value), {"pair": compared, **evidence}, a.automatic and b.automatic)
 
 
-def params_of(chosen: Selected, example: Example, by: Comparison) -> dict[str, Any]:
+def params_of(chosen: Selected, example: Example, by: ChoiceRule) -> dict[str, Any]:
     """What the signature of a row says of the comparison; {} for a metric that scores the example itself."""
     return {"pair": asdict(by)} if len(sides(chosen, example)) == 2 else {}
 
@@ -94,9 +94,9 @@ def as_pairs(metrics: Mapping[str, dict[str, Any]], selected: Sequence[Selected]
     }
 
 
-def check_kind(pairs: bool, selected: Sequence[Selected], source: str, by: Comparison) -> None:
+def check_kind(pairs: bool, selected: Sequence[Selected], source: str, by: ChoiceRule) -> None:
     """UserError where a metric of pairs is to score single answers, or an option of pairs is given for them."""
-    if not pairs and by != Comparison():
+    if not pairs and by != ChoiceRule():
         raise UserError(
             f"--tie-band and --pair-decimals say when two answers tie, and the records of {source} have one answer; "
             "omit them"

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from longmark.engine import manifest as manifests
 from longmark.engine.folder import Changes, RunFolder
 from longmark.engine.pairs import check_kind
-from longmark.engine.settings import Options, Settings, unsupported
+from longmark.engine.settings import SessionOptions, Settings, unsupported
 from longmark.engine.worker import Progress, WorkerPool
 from longmark.errors import UserError
 from longmark.metrics import Selected
@@ -70,7 +70,7 @@ class RunResult:
 
 
 async def execute(
-    examples: ExampleSource, settings: Settings, out: Path, cache: CallCache, options: Options
+    examples: ExampleSource, settings: Settings, out: Path, cache: CallCache, options: SessionOptions
 ) -> RunResult:
     """Scores examples into the folder `out`. Raises UserError before any call, and whatever is a bug in longmark."""
     retry = options.retried
@@ -167,7 +167,7 @@ async def execute(
         )
 
 
-async def _settle(workers: WorkerPool, manifest: dict[str, Any], settings: Settings, options: Options) -> None:
+async def _settle(workers: WorkerPool, manifest: dict[str, Any], settings: Settings, options: SessionOptions) -> None:
     """Puts into the manifest what is sent to each chat model, before the first row, and tells what is not."""
     before = manifest.setdefault("settled", {})
     for name, words in (await workers.settle(before)).items():
@@ -209,13 +209,13 @@ def check_budget(backends: Backends, budget: Budget) -> None:
             )
 
 
-def tell_unsupported(settings: Settings, options: Options) -> None:
+def tell_unsupported(settings: Settings, options: SessionOptions) -> None:
     for chosen in settings.selected:
         if (why := unsupported(settings, chosen)) is not None:
             options.tell(f"{chosen.name} will be unscored for every example that needs a call: {why}")
 
 
-def _tell_changes(options: Options, skipped: int, changes: Changes, absent: Mapping[str, int]) -> None:
+def _tell_changes(options: SessionOptions, skipped: int, changes: Changes, absent: Mapping[str, int]) -> None:
     if skipped:
         counts = " They count as unscored answers of their systems." if absent.get("skipped") else ""
         options.tell(f"{counted(skipped, 'bad record')} skipped.{counts}")
@@ -239,7 +239,7 @@ def _tell_changes(options: Options, skipped: int, changes: Changes, absent: Mapp
 
 
 @contextmanager
-def _interruptible(work: WorkerPool, options: Options) -> Iterator[list[int]]:
+def _interruptible(work: WorkerPool, options: SessionOptions) -> Iterator[list[int]]:
     """The first Ctrl-C (or SIGTERM) lets the calls under way at endpoints end, the second one ends at once. Yields the
     list of signals that came.
 

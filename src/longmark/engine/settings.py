@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from longmark import __version__, metrics
-from longmark.engine.pairs import Comparison
+from longmark.engine.pairs import ChoiceRule
 from longmark.errors import UnknownName, UserError
 from longmark.judging import Judging
 from longmark.metric import Metric
@@ -28,7 +28,7 @@ CONCURRENCY = 16  # calls at once to one model, where the user does not say
 
 
 @dataclass(frozen=True)
-class Options:
+class SessionOptions:
     """What can differ between two sessions of a run, because it changes no score.
 
     limit: the first examples only. mapping: our field -> column of the file. skip_bad: leave bad records out instead of
@@ -76,7 +76,7 @@ class Options:
 
 
 @dataclass(frozen=True)
-class RunOptions(ModelNames, Judging, Options):
+class RunOptions(ModelNames, Judging, SessionOptions):
     """Options of a run, by the names of `longmark run`. Models (judges, generator, embedder, reranker, lm, checker) are
     names or backends. UserError for a value of the wrong kind.
 
@@ -87,7 +87,7 @@ class RunOptions(ModelNames, Judging, Options):
       pair_decimals, tie_band   how a metric of one answer chooses between the two of a pair (`engine.pairs`): decimals
                        of bounded scores, None or `raw`: as they are; a difference of no more than the band is a tie
       domain           `hazards` (built in), or a YAML file; only metrics that read the domain need one
-    May change between sessions, beside those of `Options`:
+    May change between sessions, beside those of `SessionOptions`:
       config           a file of models by names of one's own; None: longmark.yaml in the working folder, if it exists
       trust            that file is trusted, as with `longmark trust`, for this session
       cache            the file of the call cache; None: calls.sqlite in longmark's home
@@ -122,12 +122,12 @@ class RunOptions(ModelNames, Judging, Options):
         object.__setattr__(self, "budget", Budget(self.max_calls, self.max_tokens, self.max_usd))
         object.__setattr__(self, "mapping", self.mapping or {})
         Judging.__post_init__(self)
-        Options.__post_init__(self)
+        SessionOptions.__post_init__(self)
 
     @property
-    def comparison(self) -> Comparison:
+    def comparison(self) -> ChoiceRule:
         """How a metric of one answer chooses between two."""
-        return Comparison(self.pair_decimals if isinstance(self.pair_decimals, int) else None, float(self.tie_band))
+        return ChoiceRule(self.pair_decimals if isinstance(self.pair_decimals, int) else None, float(self.tie_band))
 
 
 @dataclass(frozen=True)
@@ -141,7 +141,7 @@ class Settings:
     prompts: PromptBook = field(default_factory=PromptBook)
     domain: Domain = field(default_factory=lambda: DEFAULT_DOMAIN)
     judging: Judging = field(default_factory=Judging)
-    comparison: Comparison = field(default_factory=Comparison)
+    comparison: ChoiceRule = field(default_factory=ChoiceRule)
 
     def judging_of(self, chosen: Selected) -> Judging:
         """How a metric's judges are asked: as its name says, else as the run; with reasons as the run says, else as a
@@ -172,7 +172,7 @@ class Settings:
             "prompts": self.prompts.hashes(p for c in self.selected for p in self.prompts_of(c)),
             "judging": {**dataclasses.asdict(self.judging), "reasons": self.reasons},
             "domain": f"{self.domain.name} {self.domain.hash}" if self.reads_domain else None,
-            **({"pair": dataclasses.asdict(self.comparison)} if self.comparison != Comparison() else {}),
+            **({"pair": dataclasses.asdict(self.comparison)} if self.comparison != ChoiceRule() else {}),
         }
 
     def params_of(self, chosen: Selected) -> dict[str, Any]:

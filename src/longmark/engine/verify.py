@@ -25,7 +25,7 @@ from longmark import metrics
 from longmark.domain import Domain
 from longmark.engine.folder import ABSENT_FILE
 from longmark.engine.manifest import absent_hash
-from longmark.engine.pairs import Comparison
+from longmark.engine.pairs import ChoiceRule
 from longmark.engine.settings import RETRIED, Settings, choose, every_prompt
 from longmark.engine.worker import Task, WorkerPool
 from longmark.errors import UserError
@@ -219,7 +219,7 @@ def _settings(manifest: dict[str, Any], cache: CallCache, run: Path, given: Give
         backends = Registry(cache, config=config, sends=False).backends(names, called)
         reasons, judging = fixed["judging"]["reasons"], Judging.of({**fixed["judging"], "reasons": None})
         selected = [replace(c, metric=replace(c.metric, reasons=c.name in reasons)) for c in selected]
-        by = Comparison(**fixed.get("pair", {}))
+        by = ChoiceRule(**fixed.get("pair", {}))
         return Settings(selected, backends, book, domain, judging, by), gone
     except (LookupError, TypeError, AttributeError, ValueError) as error:
         raise UserError(f"{run / 'manifest.json'} cannot be read ({type(error).__name__}: {error})") from None

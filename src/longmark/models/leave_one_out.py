@@ -24,7 +24,7 @@ class Branch:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class ReadingOrder:
     """spine: tokens to read first. branches: what to read after a part of it, from the longest part to the shortest, so
     that a cache that can only be cut at its end serves too. evaluated: tokens read in all."""
 
@@ -39,14 +39,14 @@ def order(claims: int) -> list[int | None]:
     return [None, *reversed(range(claims))]
 
 
-def plan(sequences: Sequence[Sequence[int]], fresh: Sequence[int]) -> Plan:
+def plan(sequences: Sequence[Sequence[int]], fresh: Sequence[int]) -> ReadingOrder:
     """How to read the sequences. fresh: how many of each one's last tokens must be read for itself, since what the
     model says after them is wanted; at least 1.
 
     The spine is the beginning of the sequence with which all others share most, as far as one of them shares it.
     """
     if not sequences:
-        return Plan((), (), 0)
+        return ReadingOrder((), (), 0)
     if any(not 1 <= last <= len(sequence) for sequence, last in zip(sequences, fresh, strict=True)):
         raise ValueError("each sequence needs a token, and `fresh` lies between 1 and its length")
     limits = [len(sequence) - last for sequence, last in zip(sequences, fresh, strict=True)]
@@ -59,7 +59,7 @@ def plan(sequences: Sequence[Sequence[int]], fresh: Sequence[int]) -> Plan:
         found.append((total + length - sum(shared), tuple(candidate[:length]), shared))
     evaluated, spine, shared = min(found, key=lambda one: one[0])
     branches = sorted((Branch(i, part) for i, part in enumerate(shared)), key=lambda b: (-b.shared, b.sequence))
-    return Plan(spine, tuple(branches), evaluated)
+    return ReadingOrder(spine, tuple(branches), evaluated)
 
 
 def _common(one: Sequence[int], other: Sequence[int]) -> int:

@@ -27,7 +27,7 @@ from typing import Any
 from longmark import errors
 from longmark.home import sha256
 from longmark.models.adapter import applied, opened
-from longmark.models.leave_one_out import Branch, Plan, plan
+from longmark.models.leave_one_out import Branch, ReadingOrder, plan
 from longmark.models.protocols import Capabilities, LikelihoodReply, LikelihoodRequest, Message, Tokens, no_start_token
 from longmark.models.sentence import LazyModel, folder_identity, load_by
 
@@ -262,7 +262,7 @@ def look_up(logits: Any, tokens: list[int]) -> tuple[list[float], list[float]]:
 class _Packed:
     """The reading of sequences by a plan: the spine first, then groups of branches in one row each."""
 
-    def __init__(self, model: Any, sequences: list[_Sequence], how: Plan, stop: threading.Event) -> None:
+    def __init__(self, model: Any, sequences: list[_Sequence], how: ReadingOrder, stop: threading.Event) -> None:
         from transformers import DynamicCache
 
         self._model = model

@@ -25,7 +25,7 @@ from longmark.records import yaml_file
 from longmark.records.values import found, problems
 from longmark.records.yaml_file import repeats
 from longmark.stats.multiplicity import HOLM, adjust
-from longmark.stats.results import Comparison, HypothesisResult, TukeyTest
+from longmark.stats.results import HypothesisResult, TestedPair, TukeyTest
 
 ALL: Final = "all"
 ANY: Final = "any"
@@ -117,7 +117,7 @@ def decide(
     )
 
 
-def _comparisons(one: Hypothesis, tests: Mapping[str, TukeyTest]) -> Iterator[Comparison]:
+def _comparisons(one: Hypothesis, tests: Mapping[str, TukeyTest]) -> Iterator[TestedPair]:
     for metric in one.metrics:
         if metric not in tests:
             raise UnknownName(
@@ -128,17 +128,17 @@ def _comparisons(one: Hypothesis, tests: Mapping[str, TukeyTest]) -> Iterator[Co
             )
         test = tests[metric]
         for a, b in one.pairs:
-            yield Comparison(metric, a, b, test.pair(a, b).difference, test.p_value(a, b, one.direction))
+            yield TestedPair(metric, a, b, test.pair(a, b).difference, test.p_value(a, b, one.direction))
 
 
-def _combined(one: Hypothesis, comparisons: Sequence[Comparison]) -> float | None:
+def _combined(one: Hypothesis, comparisons: Sequence[TestedPair]) -> float | None:
     found = [comparison.p for comparison in comparisons if comparison.p is not None]
     if one.combine == ALL:
         return max(found) if len(found) == len(comparisons) else None
     return min(1.0, min(found) * len(one.metrics)) if found else None
 
 
-def _why_none(comparisons: Sequence[Comparison], tests: Mapping[str, TukeyTest]) -> str | None:
+def _why_none(comparisons: Sequence[TestedPair], tests: Mapping[str, TukeyTest]) -> str | None:
     for one in comparisons:
         if one.p is None:
             return f"{one.metric}, {one.a} and {one.b}: {tests[one.metric].pair(one.a, one.b).reason}"

@@ -148,7 +148,7 @@ class TukeyTest:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class TestedPair:
     """One comparison within a hypothesis, with its p in the hypothesis's direction."""
 
     metric: str
@@ -169,5 +169,5 @@ class HypothesisResult:
     adjusted: float | None
     supported: bool
     alpha: float
-    comparisons: tuple[Comparison, ...]
+    comparisons: tuple[TestedPair, ...]
     reason: str | None = None

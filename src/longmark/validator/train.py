@@ -26,7 +26,7 @@ WEIGHTS, UNDERSAMPLE = BALANCES = ("weights", "undersample")
 
 
 @dataclass(frozen=True)
-class Plan:
+class TrainingPlan:
     """What is trained and measured. balance: how valid and invalid items count the same, by weights, or by a draw from
     the larger class as in ClimaQA; splits: of the precision; curves: seeds of the learning curves."""
 
@@ -78,7 +78,7 @@ class Trained:
         }
 
 
-async def train(labels: Labels, benchmark: Sequence[Item], models: Models, plan: Plan) -> Trained:
+async def train(labels: Labels, benchmark: Sequence[Item], models: Models, plan: TrainingPlan) -> Trained:
     """One model for each form that has enough labels, and one of terms. UserError if there is none."""
     able, refused = trainable(labels, plan)
     forms: dict[str, Result] = {f: await _form(labels, able[f], models, plan) for f in FORMS if f in able}
@@ -94,7 +94,7 @@ async def train(labels: Labels, benchmark: Sequence[Item], models: Models, plan:
     return Trained(Validator(Encoder.of(models), own, terms, plan.threshold, known, settings), forms, picked, refused)
 
 
-def trainable(labels: Labels, plan: Plan) -> tuple[dict[str, list[Item]], dict[str, str]]:
+def trainable(labels: Labels, plan: TrainingPlan) -> tuple[dict[str, list[Item]], dict[str, str]]:
     """The labelled items of each form that has enough, and why the others have not. UserError if none has."""
     wanted: dict[str, list[Item]] = {form: items for form in FORMS if (items := labels.of(form))}
     why = {form: linear.too_few(list(map(is_valid, items)), labels.family(items)) for form, items in wanted.items()}
@@ -110,7 +110,7 @@ def trainable(labels: Labels, plan: Plan) -> tuple[dict[str, list[Item]], dict[s
     return {form: items for form, items in wanted.items() if form not in refused}, refused
 
 
-def sides(labels: Labels, plan: Plan) -> dict[str, tuple[list[Item], list[Item]]]:
+def sides(labels: Labels, plan: TrainingPlan) -> dict[str, tuple[list[Item], list[Item]]]:
     """Form -> the labelled items outside of the first split, and those of it: files for fine-tuning."""
     made: dict[str, tuple[list[Item], list[Item]]] = {}
     for form, items in trainable(labels, plan)[0].items():
@@ -120,7 +120,7 @@ def sides(labels: Labels, plan: Plan) -> dict[str, tuple[list[Item], list[Item]]
     return made
 
 
-async def _form(labels: Labels, items: Sequence[Item], models: Models, plan: Plan) -> Result:
+async def _form(labels: Labels, items: Sequence[Item], models: Models, plan: TrainingPlan) -> Result:
     valid, families = list(map(is_valid, items)), labels.family(items)
     y, fold = np.array(valid, dtype=np.int64), linear.folds(valid, families, plan.seed)
     inputs = await inputs_of(items, models)

@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from longmark.analysis.studies.score.plan import Member, Plan
+from longmark.analysis.studies.score.plan import Member, ScorePlan
 from longmark.analysis.studies.score.stages import score_study
 from longmark.analysis.studies.study import Outcome, Session, carry_out
 from longmark.models.cache import CallCache
@@ -87,7 +87,7 @@ class Fakes:
         every: list[Any] = [*self.generators, *self.judges, self.embedder, self.reranker, *self.proxies]
         return sum(len(model.requests) for model in every)
 
-    def plan(self, out: Path, idx: Path | None, **more: object) -> Plan:
+    def plan(self, out: Path, idx: Path | None, **more: object) -> ScorePlan:
         given: dict[str, object] = {
             "out": out,
             "index": idx,
@@ -102,10 +102,10 @@ class Fakes:
             "metrics": ["score.specificity@samples=1"],
             **more,
         }
-        return Plan(**given)  # type: ignore[arg-type]
+        return ScorePlan(**given)  # type: ignore[arg-type]
 
 
-def carry(plan: Plan, cache: CallCache, labels: Path | None = None, **session: Any) -> Outcome:
+def carry(plan: ScorePlan, cache: CallCache, labels: Path | None = None, **session: Any) -> Outcome:
     """Works on a study as far as it goes."""
     return carry_out(score_study(plan, Session(cache, **session), labels))
 

@@ -20,7 +20,15 @@ import longmark
 from longmark.analysis.studies.comprehensiveness import annotation
 from longmark.analysis.studies.comprehensiveness.page import Found, document, spread
 from longmark.analysis.studies.comprehensiveness.results import By, Results, SystemMeans, mean_bca, study
-from longmark.analysis.studies.comprehensiveness.rows import BANK, BOTH, LAX, STRICT, WIKI, Options, read
+from longmark.analysis.studies.comprehensiveness.rows import (
+    BANK,
+    BOTH,
+    LAX,
+    STRICT,
+    WIKI,
+    RateOptions,
+    read,
+)
 from longmark.datasets.published import read as read_published
 from longmark.errors import BadInput, UserError
 from longmark.models.fake import FakeChat
@@ -32,7 +40,7 @@ from longmark.stats.results import Estimate
 from longmark.testing import call
 
 SHARED = Path(__file__).parents[4] / "shared" / "data" / "wikicontradict"
-FAST = Options(resamples=200, draws=200)
+FAST = RateOptions(resamples=200, draws=200)
 
 
 def only(results: Results, kind: str, method: str = E2E, model: str = "big", by: By = "cluster") -> Estimate:
@@ -81,7 +89,7 @@ def test_the_stored_scores_give_the_published_rates_and_intervals_and_wider_ones
         if one["variant"] == "e2e"
     }
     by_question, by_record = (
-        study(runs, Options(cluster=name), tmp_path / "e.jsonl") for name in ("question_id", "record")
+        study(runs, RateOptions(cluster=name), tmp_path / "e.jsonl") for name in ("question_id", "record")
     )
     for model in models:
         mine, records = only(by_question, WIKI, model=model), only(by_record, WIKI, model=model)
@@ -214,7 +222,7 @@ def test_methods_are_compared_within_a_model_and_adjusted_over_all_pairs_of_a_da
     runs = [
         write_run(tmp_path / judge, examples, judge, {NLI: noisy, QA: right, E2E: right}) for judge in ("big", "small")
     ]
-    found = study(runs, Options(resamples=200, draws=2000))
+    found = study(runs, RateOptions(resamples=200, draws=2000))
     differences, by_answer = found.differences(), found.differences("answer")
     assert [(one.within, one.first, one.second) for one in differences] == [
         ((WIKI, model), *pair) for model in ("big", "small") for pair in ((NLI, QA), (NLI, E2E), (QA, E2E))
@@ -233,8 +241,8 @@ def test_methods_are_compared_within_a_model_and_adjusted_over_all_pairs_of_a_da
 def test_the_mean_of_two_independent_data_sets_has_the_interval_of_independent_samples():
     random_ = random.Random(1)
     first, second = ([float(random_.random() < p) for _ in range(n)] for n, p in ((400, 0.8), (300, 0.6)))
-    both = mean_bca([(first, None), (second, None)], Options())
-    halves = [width(mean_bca([(one, None)], Options())) for one in (first, second)]
+    both = mean_bca([(first, None), (second, None)], RateOptions())
+    halves = [width(mean_bca([(one, None)], RateOptions())) for one in (first, second)]
     assert both.value == pytest.approx((statistics.fmean(first) + statistics.fmean(second)) / 2)
     assert width(both) == pytest.approx(math.hypot(*halves) / 2, rel=0.05)
 

@@ -10,7 +10,7 @@ from tests.analysis.studies.score_models import Fakes, carry, make_index
 from tests.report.browser import needs_chromium, opened
 
 from longmark.analysis.studies.score.page import write_pages
-from longmark.analysis.studies.score.plan import Member, Plan
+from longmark.analysis.studies.score.plan import Member, ScorePlan
 from longmark.analysis.studies.study import Outcome
 from longmark.models.cache import CallCache
 from longmark.records.read import Reading
@@ -18,14 +18,14 @@ from longmark.report.document import write_document
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Plan, Outcome]:
+def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[ScorePlan, Outcome]:
     folder = tmp_path_factory.mktemp("study")
     plan = Fakes().plan(folder / "s", make_index(folder / "idx"))
     return plan, carry(plan, CallCache(folder / "calls.sqlite"))
 
 
 def test_the_page_of_a_generator_shows_each_answer_once_with_all_its_scores(
-    whole: tuple[Plan, Outcome],
+    whole: tuple[ScorePlan, Outcome],
 ):
     plan, _ = whole
     pages = write_pages(plan)
@@ -47,7 +47,7 @@ def test_the_page_of_a_generator_shows_each_answer_once_with_all_its_scores(
     )
 
 
-def test_the_page_of_tables_leads_to_the_pages_of_answers(whole: tuple[Plan, Outcome], tmp_path: Path):
+def test_the_page_of_tables_leads_to_the_pages_of_answers(whole: tuple[ScorePlan, Outcome], tmp_path: Path):
     plan, outcome = whole
     assert outcome.document is not None
     answers = next(section for section in outcome.document.sections if section.links)
@@ -57,7 +57,9 @@ def test_the_page_of_tables_leads_to_the_pages_of_answers(whole: tuple[Plan, Out
 
 
 @needs_chromium
-def test_an_answer_has_a_view_for_each_of_several_evaluators_and_proxies(whole: tuple[Plan, Outcome], tmp_path: Path):
+def test_an_answer_has_a_view_for_each_of_several_evaluators_and_proxies(
+    whole: tuple[ScorePlan, Outcome], tmp_path: Path
+):
     plan, _ = whole
     page = write_pages(plan)[0]
     name = next(iter(Reading(plan.answers_path(plan.generators[0])))).id

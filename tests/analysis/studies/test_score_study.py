@@ -19,7 +19,7 @@ from tests.wire import serve
 from longmark.analysis.studies.score.labels import answers_of, read_labels
 from longmark.analysis.studies.score.page import PARTS
 from longmark.analysis.studies.score.people import beside
-from longmark.analysis.studies.score.plan import GIVEN, Member, Plan, member
+from longmark.analysis.studies.score.plan import GIVEN, Member, ScorePlan, member
 from longmark.analysis.studies.score.stages import score_study
 from longmark.analysis.studies.study import Expected, Outcome, Session, expected
 from longmark.errors import ServerFault, SettingsChanged, UnknownName, UserError
@@ -44,7 +44,7 @@ def cache(tmp_path: Path) -> CallCache:
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory, idx: Path) -> tuple[Fakes, Plan, Outcome, CallCache]:
+def whole(tmp_path_factory: pytest.TempPathFactory, idx: Path) -> tuple[Fakes, ScorePlan, Outcome, CallCache]:
     """A study that was carried out on fakes. Tests do not change its folder."""
     home, fakes = tmp_path_factory.mktemp("whole"), Fakes()
     cache, plan = CallCache(home / "calls.sqlite"), fakes.plan(home / "study", idx)
@@ -77,17 +77,17 @@ def rows(found: Table) -> list[dict[str, Any]]:
     return [dict(zip([c.field for c in found.columns], row, strict=True)) for row in found.rows]
 
 
-def expect(plan: Plan, cache: CallCache) -> list[tuple[str, Expected]]:
+def expect(plan: ScorePlan, cache: CallCache) -> list[tuple[str, Expected]]:
     return expected(score_study(plan, Session(cache)))
 
 
-def state(plan: Plan) -> dict[str, Any]:
+def state(plan: ScorePlan) -> dict[str, Any]:
     found = json.loads((plan.out / "study.json").read_text(encoding="utf-8"))
     assert isinstance(found, dict)
     return found
 
 
-def test_a_study_makes_every_table_but_those_of_people(whole: tuple[Fakes, Plan, Outcome, CallCache]):
+def test_a_study_makes_every_table_but_those_of_people(whole: tuple[Fakes, ScorePlan, Outcome, CallCache]):
     _, _, outcome, _ = whole
     assert set(made_of(outcome)) == {
         *("table1", "table1_intervals", "specificity_dimensions", "specificity_votes", "robustness_variants", "table2"),
@@ -108,7 +108,7 @@ def test_a_study_makes_every_table_but_those_of_people(whole: tuple[Fakes, Plan,
     assert "Tables 5, 11 and 12 are omitted: they need human labels (--labels FILE)." in told
 
 
-def test_its_figures_are_those_of_its_models(whole: tuple[Fakes, Plan, Outcome, CallCache]):
+def test_its_figures_are_those_of_its_models(whole: tuple[Fakes, ScorePlan, Outcome, CallCache]):
     """The judge `yes` says yes of every hazard and location: specificity 1; the judge `no` 0. A paraphrase gets the
     same answer: cosine 1. B's three points stand in one order, its hazard first; 12 perturbations each: four
     questions by hazard, location and both, as in the paper, and the profession's apart."""
@@ -131,7 +131,7 @@ def test_its_figures_are_those_of_its_models(whole: tuple[Fakes, Plan, Outcome, 
         assert [row["proxies"] for row in rows(table(outcome, name))] == ["P and Q"] * 4
 
 
-def test_what_stands_in_its_folder(whole: tuple[Fakes, Plan, Outcome, CallCache]):
+def test_what_stands_in_its_folder(whole: tuple[Fakes, ScorePlan, Outcome, CallCache]):
     _, plan, _, _ = whole
     questions, variants = list(Reading(plan.questions_path)), list(Reading(plan.variants_path))
     assert (len(questions), len(variants)) == (4, 20)
@@ -147,7 +147,7 @@ def test_what_stands_in_its_folder(whole: tuple[Fakes, Plan, Outcome, CallCache]
     assert len(known["stages"]) == 2 + 2 * (1 + 6)
 
 
-def test_the_same_again_asks_nothing_and_keeps_every_file(whole: tuple[Fakes, Plan, Outcome, CallCache]):
+def test_the_same_again_asks_nothing_and_keeps_every_file(whole: tuple[Fakes, ScorePlan, Outcome, CallCache]):
     fakes, plan, first, cache = whole
     before, calls = _files(plan.out), fakes.calls
     again = carry(plan, cache)
@@ -189,7 +189,7 @@ def test_an_evaluator_that_is_added_later_is_all_that_is_asked(tmp_path: Path, i
     ],
 )
 def test_a_changed_setting_is_refused_with_what_changed(
-    whole: tuple[Fakes, Plan, Outcome, CallCache], idx: Path, change: dict[str, Any], told: str
+    whole: tuple[Fakes, ScorePlan, Outcome, CallCache], idx: Path, change: dict[str, Any], told: str
 ):
     fakes, plan, _, cache = whole
     with pytest.raises(SettingsChanged, match=told):
@@ -200,7 +200,7 @@ def test_a_changed_setting_is_refused_with_what_changed(
     ("role", "option"), [("generators", "generator"), ("evaluators", "evaluator"), ("proxies", "lm")]
 )
 def test_a_label_cannot_come_to_mean_another_model(
-    whole: tuple[Fakes, Plan, Outcome, CallCache], idx: Path, role: str, option: str
+    whole: tuple[Fakes, ScorePlan, Outcome, CallCache], idx: Path, role: str, option: str
 ):
     fakes, plan, _, cache = whole
     first, second = getattr(plan, role)
@@ -470,7 +470,7 @@ def test_what_is_wrong_is_reported_before_a_call(tmp_path: Path, idx: Path, cach
     assert fakes.calls == 0
 
 
-def test_labels_of_people_make_their_tables(whole: tuple[Fakes, Plan, Outcome, CallCache], tmp_path: Path):
+def test_labels_of_people_make_their_tables(whole: tuple[Fakes, ScorePlan, Outcome, CallCache], tmp_path: Path):
     _, plan, _, cache = whole
     questions = list(Reading(plan.questions_path))
     shared = [{one.question for one in its.values()} for its in answers_of(plan).values()]

@@ -12,11 +12,11 @@ from bench.asking import STORED, Line, generated_graphs, least, replay, result, 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from longmark.metrics.comprehensiveness._asking import Asked, Inquiry, Plan, ask, dissimilar, pairs_of
+from longmark.metrics.comprehensiveness._asking import Asked, Asking, Inquiry, ask, dissimilar, pairs_of
 from longmark.text.entailment import LABELS, Relation
 from longmark.text.graph import Pair, Statement, StatementGraph, coverage
 
-APART, FOLDED = Plan(fold=False), Plan()
+APART, FOLDED = Asking(fold=False), Asking()
 
 
 def statements(*texts: str, question: str | None = None) -> list[Statement]:
@@ -28,7 +28,10 @@ def statements(*texts: str, question: str | None = None) -> list[Statement]:
 
 
 def asked(
-    nodes: Sequence[Statement], labels: Mapping[Pair, str], plan: Plan = FOLDED, known: Mapping[Pair, str] | None = None
+    nodes: Sequence[Statement],
+    labels: Mapping[Pair, str],
+    plan: Asking = FOLDED,
+    known: Mapping[Pair, str] | None = None,
 ) -> tuple[Asked, list[Inquiry]]:
     """What a judge is asked that labels pairs of texts; what is not in the labels is neutral."""
     inquiries: list[Inquiry] = []
@@ -114,7 +117,7 @@ def test_a_reply_of_another_length_is_an_error() -> None:
     with pytest.raises(ValueError, match="0 relations for 1 hypotheses"):
         asyncio.run(ask(statements("a: x", "c: y"), short))
     with pytest.raises(ValueError, match="at least 1, not 0 and 200"):
-        Plan(width=0)
+        Asking(width=0)
 
 
 def test_dissimilar_texts_are_taken_as_neutral_where_that_is_wished() -> None:
@@ -150,7 +153,7 @@ def test_a_judge_of_any_whim_gives_the_result_of_every_pair(
     pairs = list(product(nodes, nodes))
     same = {node.id: node.text.lower() for node in nodes}
     known: dict[Pair, Any] = {(p.id, h.id): labels[p.text, h.text] for p, h in pairs[::3] if same[p.id] != same[h.id]}
-    found, _ = asked(nodes, labels, Plan(width=width, most=most), known if some_known else None)
+    found, _ = asked(nodes, labels, Asking(width=width, most=most), known if some_known else None)
     full = whole(nodes, labels)
     assert found.graph.entails <= full.entails
     assert result(coverage(found.graph)) == result(coverage(full))
@@ -191,7 +194,7 @@ def test_the_stored_graphs_keep_their_results() -> None:
     one, several = Line(), Line()
     for graph in graphs:
         one.add(graph, APART)
-        several.add(graph, Plan(width=60, fold=False))
+        several.add(graph, Asking(width=60, fold=False))
     assert (paper, one.different, several.different) == (31_032, 0, 0)
     bound = sum(least(graph)[0] for graph in graphs)
     assert bound == several.premises == 3_740  # .1205 of the paper's calls
@@ -205,7 +208,7 @@ def test_folding_equal_texts_changes_only_a_graph_whose_authors_left_two_equal_t
     changed = [
         graph
         for graph in stored_graphs()
-        if result(coverage(replay(graph, Plan())[0].graph)) != result(coverage(graph))
+        if result(coverage(replay(graph, Asking())[0].graph)) != result(coverage(graph))
     ]
     (graph,) = changed
     apart = [

@@ -18,7 +18,7 @@ from longmark.metrics.score.context_utilization import utilization
 from longmark.models import catalogue
 from longmark.models.protocols import LikelihoodReply, LikelihoodRequest
 from longmark.records import Context, Example
-from longmark.testing import FakeChat, FakeLanguageModel, Options, Scored, score_sync
+from longmark.testing import FakeChat, FakeLanguageModel, Scored, ScoreOptions, score_sync
 
 NAME = "score.context_utilization"
 FACTS = ["The ash fell.", "The birch stood.", "The cedar burnt."]
@@ -39,7 +39,7 @@ def scored(
 ) -> dict[str, Scored]:
     example = Example(id="1", question="Which tree fell?", answer=answer, contexts=(Context(text="Many trees."),))
     judge = FakeChat(json.dumps({"facts": FACTS if found is None else found}), name=f"{found}")
-    options: Options = {"judge": judge, "lm": lm}
+    options: ScoreOptions = {"judge": judge, "lm": lm}
     if cache:
         options["cache"] = cache
     scores = score_sync(NAME, example, params, **options)

@@ -50,7 +50,7 @@ _QUANTILES = 100  # of the curve of question means
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
+class MetricsStudyOptions:
     """How metrics are studied. UserError for a number out of range.
 
     by            `system`, or `run` if each run counts as one
@@ -204,7 +204,7 @@ class MetricsStudy:
     questions: int
     metrics: tuple[MetricProperties, ...]
     pairs: tuple[MetricPair, ...]
-    options: Options
+    options: MetricsStudyOptions
     differing: tuple[str, ...]
     notices: tuple[str, ...]
     hypotheses: tuple[HypothesisResult, ...]
@@ -221,9 +221,9 @@ def metrics_study(
 ) -> MetricsStudy:
     """Studies the metrics of run folders or files of rows.
 
-    progress: gets the name of each part before it starts; options: see `Options`. UnknownName for an unknown option.
+    progress: gets the name of each part before it starts; options: of `MetricsStudyOptions`. UnknownName for another.
     """
-    how = options_of(Options, options, "metrics_study")
+    how = options_of(MetricsStudyOptions, options, "metrics_study")
     progress("reading the rows")
     paths = paths_given(runs)
     scores = read_scores(paths, how.by, how.cluster, how.bounds).directed(how.higher, how.lower)
@@ -297,7 +297,7 @@ def _time(run: Path) -> RunTime | None:
     return RunTime(str(run), names, rows, requests, from_cache, sum(float(one["seconds"]) for one in ended))
 
 
-def _properties(scores: Scores, name: str, test: TukeyTest | None, how: Options) -> MetricProperties:
+def _properties(scores: Scores, name: str, test: TukeyTest | None, how: MetricsStudyOptions) -> MetricProperties:
     """test: None if there is one system only."""
     facts, matrix = scores.facts[name], scores.matrix(name)
     present = matrix[~np.isnan(matrix)]

@@ -27,7 +27,7 @@ from longmark.engine.estimate import dry_run
 from longmark.engine.manifest import environment
 from longmark.engine.run import finish
 from longmark.engine.session import execute
-from longmark.engine.settings import CONCURRENCY, RETRIED, Options, Settings
+from longmark.engine.settings import CONCURRENCY, RETRIED, SessionOptions, Settings
 from longmark.errors import LongmarkError, UserError
 from longmark.models.budget import Budget
 from longmark.models.cache import CallCache
@@ -149,10 +149,12 @@ def scoring_stage(
     name: str, out: Path, answers: Path, settings: Settings, session: Session, reading: Mapping[str, Any] | None = None
 ) -> Stage:
     """The stage that scores a file of answers into a run folder, as `longmark run` does. reading: limit, mapping and
-    skip_bad, as of `Options`."""
+    skip_bad, as of `SessionOptions`."""
     read = dict(reading or {})
     shared = {name: getattr(session, name) for name in ("concurrency", "budget", "quiet", "tell", "handle_signals")}
-    options = Options(**shared, **read, check_profiles=False)  # the study checks its questions before anything is paid
+    options = SessionOptions(
+        **shared, **read, check_profiles=False
+    )  # the study checks its questions before anything is paid
 
     async def make() -> Made:
         out.parent.mkdir(parents=True, exist_ok=True)

@@ -21,7 +21,7 @@ DATA = "data"  # in a folder of `benchmark export`
 
 
 @dataclass(frozen=True)
-class Plan:
+class BenchmarkPlan:
     """What is generated.
 
     n             usable items of each form and level

@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from longmark.concurrency import concurrently
-from longmark.datasets.benchmark import FIGURES, FORMAT, INDEX, ITEMS, MANIFEST, Plan, audits, seeds, write
+from longmark.datasets.benchmark import FIGURES, FORMAT, INDEX, ITEMS, MANIFEST, BenchmarkPlan, audits, seeds, write
 from longmark.datasets.benchmark.cloze import blank, word_counts
 from longmark.datasets.benchmark.figures import ASKED, KNOWN, figures
 from longmark.errors import ModelError, NoScore, OverBudget, TooLong
@@ -53,7 +53,7 @@ class Work:
 
     paths: Sequence[Path]
     folder: Path
-    plan: Plan
+    plan: BenchmarkPlan
     models: Models
     chunking: Chunking = CHUNKING
     skip_bad: bool = False
@@ -79,7 +79,7 @@ def usable(items: Iterable[Item]) -> Counter[Cell]:
     return Counter((item.form, item.level) for item in items if item.usable)
 
 
-def calls(plan: Plan, n_seeds: int) -> tuple[int, int]:
+def calls(plan: BenchmarkPlan, n_seeds: int) -> tuple[int, int]:
     """The calls if no item is dropped, and at most; without second attempts and the embedder's."""
     each = audits.ORDERS + len(write.LETTERS) - 1
     levels = len(plan.topic.levels.keys() | {"base"})

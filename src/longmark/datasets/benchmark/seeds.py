@@ -18,7 +18,7 @@ from typing import Any
 
 import orjson
 
-from longmark.datasets.benchmark import INDEX, Plan
+from longmark.datasets.benchmark import INDEX, BenchmarkPlan
 from longmark.errors import UserError
 from longmark.home import digest
 from longmark.models.handles import Models
@@ -127,7 +127,7 @@ async def chunk(
 class Seeds:
     """The seeds of a benchmark's folder, in their order. size: of a chunk. unfit: how many chunks are no seeds."""
 
-    def __init__(self, folder: Path, plan: Plan, size: int) -> None:
+    def __init__(self, folder: Path, plan: BenchmarkPlan, size: int) -> None:
         self._plan = plan
         self.index = rag_index.load(folder / INDEX)
         try:

@@ -15,7 +15,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from longmark.datasets.benchmark import Plan, context_of
+from longmark.datasets.benchmark import BenchmarkPlan, context_of
 from longmark.datasets.benchmark.cloze import proposals
 from longmark.datasets.benchmark.seeds import Seed
 from longmark.judge import Reader, Sampling, Unreadable, ask, structure
@@ -152,7 +152,7 @@ _EVOLVE = {"mcq": MCQ_EVOLVED, "freeform": FREEFORM_EVOLVED}
 class Writer:
     """Writes drafts with the generator of the models. counts: word -> chunks that have it, for terms of cloze items."""
 
-    def __init__(self, models: Models, plan: Plan, counts: Mapping[str, int]) -> None:
+    def __init__(self, models: Models, plan: BenchmarkPlan, counts: Mapping[str, int]) -> None:
         self._models, self._plan, self._counts = models, plan, counts
 
     async def base(self, form: str, seed: Seed, kind: str = "") -> Item:

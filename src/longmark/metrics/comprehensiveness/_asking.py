@@ -79,7 +79,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class Asking:
     """width: premises in a batch, which are asked at once; more are faster, but know less of each other. most: pairs
     in a batch of several premises. fold: statements whose texts differ only in case and spacing are equivalent without
     a call and are asked as one; without it, each statement is asked by itself, as in the paper."""
@@ -94,7 +94,7 @@ class Plan:
 
 
 async def ask(
-    nodes: Sequence[Statement], relate: Relate, plan: Plan = Plan(), known: Mapping[Pair, str] | None = None
+    nodes: Sequence[Statement], relate: Relate, plan: Asking = Asking(), known: Mapping[Pair, str] | None = None
 ) -> Asked:
     """The graph of the statements, with the relations that its coverage, score and basis need.
 
@@ -222,7 +222,7 @@ class _Known:
 class _State:
     """The relations known so far, by classes of statements with equal texts; the number of a class is its bit."""
 
-    def __init__(self, nodes: Sequence[Statement], plan: Plan, known: Mapping[Pair, str]) -> None:
+    def __init__(self, nodes: Sequence[Statement], plan: Asking, known: Mapping[Pair, str]) -> None:
         self.plan = plan
         self.classes: dict[tuple[str | None, str], list[Statement]] = {}
         for node in nodes:

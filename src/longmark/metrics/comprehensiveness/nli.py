@@ -39,7 +39,7 @@ from typing import Any, Literal
 from longmark.concurrency import concurrently
 from longmark.errors import NoScore
 from longmark.metric import Metric, Score, Silence, paper
-from longmark.metrics.comprehensiveness._asking import Asked, Inquiry, Plan, ask, dissimilar
+from longmark.metrics.comprehensiveness._asking import Asked, Asking, Inquiry, ask, dissimilar
 from longmark.metrics.comprehensiveness._sources import (
     SUMMARY,
     Empty,
@@ -173,7 +173,7 @@ async def _relations(nodes: Sequence[Node], models: Models, params: Params) -> A
     if params.similarity is not None and nodes:
         vectors = await models.embed([node.text for node in nodes])
         known = dissimilar(nodes, {n.text: _unit(v) for n, v in zip(nodes, vectors, strict=True)}, params.similarity)
-    return await ask(nodes, relate, Plan(), known)
+    return await ask(nodes, relate, Asking(), known)
 
 
 async def ask_all(

@@ -134,7 +134,7 @@ async def score(example: Example, models: Models, params: Params) -> Score:
     kept = [one for one in every if one.relevance.score >= params.relevance]
     nodes, doubted = await _nodes(models, kept, texts, params.confidence)
     comparer = _Comparer(models, params.quantities == "code")
-    plan = _asking.Plan()
+    plan = _asking.Asking()
     known = _by_words(nodes)
     if params.relations == "all":
         known |= await comparer.every_pair(nodes, known)

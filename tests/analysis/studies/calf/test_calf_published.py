@@ -8,7 +8,7 @@ import pytest
 from tests.analysis.studies.calf.test_calf_results import shown
 from tests.program import run
 
-from longmark.analysis.studies.calf.results import LONGER_CHARACTERS, LONGER_WORDS, MODEL, Options, Results
+from longmark.analysis.studies.calf.results import LONGER_CHARACTERS, LONGER_WORDS, MODEL, CalfOptions, Results
 from longmark.analysis.studies.calf.rows import read
 from longmark.records.read import Reading
 
@@ -20,7 +20,7 @@ def real(folder: Path, name: str, file: str) -> Results:
     if not path.exists():
         pytest.skip(f"the published data are not here ({file})")
     assert run("dataset", name, str(path), "--out", str(folder / "pairs.jsonl"), home=folder / "home").code == 0
-    return Results(read([], Reading(folder / "pairs.jsonl")), Options())
+    return Results(read([], Reading(folder / "pairs.jsonl")), CalfOptions())
 
 
 def test_the_verdicts_of_llmbar_give_the_published_figures_of_both_orders(tmp_path: Path):

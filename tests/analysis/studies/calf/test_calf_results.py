@@ -15,7 +15,7 @@ from longmark.analysis.studies.calf.results import (
     LONGER_CHARACTERS,
     LONGER_WORDS,
     MODEL,
-    Options,
+    CalfOptions,
     Results,
     best_band,
     split,
@@ -27,8 +27,8 @@ from longmark.scores.files import examples_of
 from longmark.stats.results import Estimate
 
 
-def results(folder: Path, *, options: Options | None = None, **given: Any) -> Results:
-    return Results(read([write_run(folder / "run", **given)]), options or Options())
+def results(folder: Path, *, options: CalfOptions | None = None, **given: Any) -> Results:
+    return Results(read([write_run(folder / "run", **given)]), options or CalfOptions())
 
 
 def cells(table: Table, metric: str) -> list[float | None]:
@@ -165,7 +165,7 @@ def test_the_best_band_is_the_one_of_a_search_through_all(seed: int):
 
 
 def test_a_band_is_chosen_on_some_questions_and_tested_on_the_others(tmp_path: Path):
-    found = results(tmp_path, options=Options(development=0.4))
+    found = results(tmp_path, options=CalfOptions(development=0.4))
     (metric,) = [one for one in found.developed if one.metric == METRIC]
     questions = {found.pairs[row].question for row in found.tuning}
     assert len(questions) == 2  # .4 of five
@@ -218,7 +218,7 @@ def test_the_worst_disagreements_are_opposite_choices_of_which_the_metric_is_sur
     assert cases.worst(found, found.judges[METRIC]) == [5, 1, 2]
     assert cases.worst(found, found.judges[VOTER]) == [2, 1]  # 3: a for b; 2: a tie for b
     assert set(cases.links(found)) == {METRIC, JUDGE, VOTER}
-    assert cases.worst(results(tmp_path, options=Options(worst=1)), found.judges[METRIC]) == [5]
+    assert cases.worst(results(tmp_path, options=CalfOptions(worst=1)), found.judges[METRIC]) == [5]
 
 
 def test_verdicts_in_a_file_of_pairs_are_those_of_a_metric(tmp_path: Path):

@@ -9,7 +9,7 @@ import pytest
 from tests.analysis.studies.climaqa.climaqa_runs import items, write_benchmark, write_beside, write_run
 
 from longmark.analysis.studies.climaqa import beside
-from longmark.analysis.studies.climaqa.results import OVERALL, Options, Results, above, bleu_counts, corpus_bleu
+from longmark.analysis.studies.climaqa.results import OVERALL, ClimaqaOptions, Results, above, bleu_counts, corpus_bleu
 from longmark.analysis.studies.climaqa.rows import BERT, BLEU, FA, MCQ, OUTCOMES, Read, System, read
 from longmark.errors import UserError
 from longmark.metrics.classic.bleu import characters
@@ -20,14 +20,14 @@ from longmark.records.benchmark import LEVELS, Form, Item, Level
 def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
     folder = tmp_path_factory.mktemp("climaqa")
     runs = [write_run(folder / setting, setting) for setting in ("default", "rag-source")]
-    return Results(read(runs, write_benchmark(folder / "bench")), Options(resamples=300))
+    return Results(read(runs, write_benchmark(folder / "bench")), ClimaqaOptions(resamples=300))
 
 
 def made(outcome: str, scores: dict[str, float], items: list[Item]) -> Results:
     system = System("m-default", "m", "m", "default")
     system.scores[outcome] = scores
     families = {one.id: one.id for one in items}
-    return Results(Read({one.id: one for one in items}, families, {system.name: system}), Options())
+    return Results(Read({one.id: one for one in items}, families, {system.name: system}), ClimaqaOptions())
 
 
 def item(number: int, form: Form, level: Level) -> Item:
@@ -107,7 +107,7 @@ def test_bleu_and_bertscore_favour_the_planted_writer_and_factual_accuracy_does_
 
 def test_items_of_one_seed_passage_are_one_cluster(results: Results, tmp_path: Path):
     runs = [write_run(tmp_path / "run", "default")]
-    families = Results(read(runs, write_benchmark(tmp_path / "bench", of_seed=6)), Options(resamples=300))
+    families = Results(read(runs, write_benchmark(tmp_path / "bench", of_seed=6)), ClimaqaOptions(resamples=300))
     system = families.read.systems["other-default"]
     of = [one for one in families.items.values() if one.form == "mcq"]
     assert families.cell(MCQ, system, of).estimate.clusters == 8  # 4 passages of 2 books
@@ -124,14 +124,14 @@ def test_what_is_unscored_is_counted_with_its_reason(tmp_path: Path):
     kept = [status if "i00/writer" in one else one for one in rows if "i01/writer" not in one]
     (folder / "rows.jsonl").write_text("\n".join(kept) + "\n")
     bench = write_benchmark(tmp_path / "bench")
-    results = Results(read([folder], bench), Options(resamples=300))
+    results = Results(read([folder], bench), ClimaqaOptions(resamples=300))
     cell = next(one for one in results.cells if (one.system.label, one.outcome, one.level) == ("writer", MCQ, OVERALL))
     assert (cell.estimate.n, cell.total, cell.unscored) == (14, 16, "1 model_error, 1 no row")
     assert len({one.outcome for one in results.cells}) == len(OUTCOMES)
     (writer,) = [one for one in results.read.systems.values() if one.label == "writer"]
     nothing = results.cell(MCQ, writer, [results.items["i00"]]).estimate
     assert (nothing.value, nothing.reason) == (None, "unscored: 1 model_error")
-    assert not Results(results.read, Options(author="nobody")).advantages
+    assert not Results(results.read, ClimaqaOptions(author="nobody")).advantages
 
 
 @pytest.mark.parametrize(

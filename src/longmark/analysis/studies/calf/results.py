@@ -37,7 +37,7 @@ Rows = Sequence[int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
+class CalfOptions:
     """alpha: of tests, intervals are at 1 - alpha; seed: of all sampling; development: the share of questions on which
     tie bands and the best metric are chosen (0: none); worst: disagreements shown of each metric."""
 
@@ -94,7 +94,7 @@ class Developed:
 class Results:
     """The results of the pairs and choices that were read."""
 
-    def __init__(self, found: Read, options: Options) -> None:
+    def __init__(self, found: Read, options: CalfOptions) -> None:
         self.read, self.options, self.pairs = found, options, found.pairs
         self.notices: list[str] = []
         self.levels = MetaevalOptions(alpha=options.alpha, seed=options.seed)

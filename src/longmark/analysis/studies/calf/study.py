@@ -10,7 +10,7 @@ from typing import Any
 
 from longmark.analysis.studies.calf.cases import write_pages
 from longmark.analysis.studies.calf.page import document
-from longmark.analysis.studies.calf.results import BASELINES, Options, Results
+from longmark.analysis.studies.calf.results import BASELINES, CalfOptions, Results
 from longmark.analysis.studies.calf.rows import read, verdicts_of
 from longmark.analysis.studies.study import Session, Study, scoring_stage
 from longmark.engine.settings import Settings
@@ -24,7 +24,7 @@ RUN = "run"
 
 
 @dataclass(frozen=True)
-class Plan:
+class CalfPlan:
     """What a study reads and scores. pairs: a file of pairs; runs: of pairs, scored before; settings: of what is still
     to be scored (None: nothing); reading: limit, mapping and skip_bad of the file."""
 
@@ -32,7 +32,7 @@ class Plan:
     pairs: Path | None
     runs: Sequence[Path]
     settings: Settings | None
-    options: Options = field(default_factory=Options)
+    options: CalfOptions = field(default_factory=CalfOptions)
     reading: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -71,7 +71,7 @@ class Plan:
             )
 
 
-def calf_study(plan: Plan, session: Session) -> Study:
+def calf_study(plan: CalfPlan, session: Session) -> Study:
     """The study, checked as far as possible without a call: UserError if something is wrong."""
     fixed = plan.settings.fixed() if plan.settings is not None else {}
     stages = []

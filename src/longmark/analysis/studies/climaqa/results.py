@@ -45,7 +45,7 @@ _SIMILARITIES = (BLEU, BERT, FA)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
+class ClimaqaOptions:
     """alpha: of tests, intervals are at 1 - alpha; seed: of all sampling; author: the label of the model that wrote the
     items ("": the one with the name of their generator)."""
 
@@ -104,7 +104,7 @@ class Advantage:
 class Results:
     """The results of the scores that were read."""
 
-    def __init__(self, found: Read, options: Options) -> None:
+    def __init__(self, found: Read, options: ClimaqaOptions) -> None:
         self.read, self.options, self.items = found, options, found.items
         self.level = 1 - options.alpha
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from longmark.analysis.studies.climaqa.beside import fever, windows
 from longmark.analysis.studies.climaqa.page import Found
-from longmark.analysis.studies.climaqa.results import Options, Results
+from longmark.analysis.studies.climaqa.results import ClimaqaOptions, Results
 from longmark.analysis.studies.climaqa.rows import read
 from longmark.datasets.benchmark import items_of
 from longmark.errors import UserError
@@ -28,7 +28,7 @@ class Sources:
     fever: Path | None = None
 
 
-def climaqa_study(given: Sources, options: Options) -> Found:
+def climaqa_study(given: Sources, options: ClimaqaOptions) -> Found:
     """UserError if a source cannot be read, or there is none."""
     if not any(vars(given).values()):
         raise UserError("there is nothing to study; give runs of `longmark run ANSWERS --metrics climaqa`")

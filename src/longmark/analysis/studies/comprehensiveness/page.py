@@ -10,7 +10,14 @@ from functools import cached_property
 from longmark.analysis.grid import Grid, pairs_grid
 from longmark.analysis.studies.comprehensiveness.annotation import AGREES, ERRORS, FULLY_CORRECT, Annotated
 from longmark.analysis.studies.comprehensiveness.results import Key, Rate, Results, SystemMeans
-from longmark.analysis.studies.comprehensiveness.rows import BOTH, KINDS, PUBLISHED, TESTED, WIKI, Options
+from longmark.analysis.studies.comprehensiveness.rows import (
+    BOTH,
+    KINDS,
+    PUBLISHED,
+    TESTED,
+    WIKI,
+    RateOptions,
+)
 from longmark.datasets.published import CONFLICTBANK, PARTIAL, WIKICONTRADICT
 from longmark.records.metric_name import base_of
 from longmark.report.charts import heat_map
@@ -49,7 +56,7 @@ _KIND = Column("rate of", lambda row: row[-3], key="kind")
 class Found:
     """What a page shows. sources: names of the runs; results, means, annotated: None where there are none."""
 
-    options: Options
+    options: RateOptions
     sources: Sequence[str]
     results: Results | None = None
     means: SystemMeans | None = None

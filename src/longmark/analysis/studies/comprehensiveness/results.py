@@ -31,7 +31,7 @@ from longmark.analysis.studies.comprehensiveness.rows import (
     STRICT,
     TESTED,
     WIKI,
-    Options,
+    RateOptions,
     Scored,
     check_label,
     cluster_of,
@@ -84,7 +84,7 @@ class Values:
 class Results:
     """The label match rates, in [0, 1], of what was read. answers: data set -> how many there are."""
 
-    def __init__(self, scored: Sequence[Scored], options: Options, notices: Iterable[str]) -> None:
+    def __init__(self, scored: Sequence[Scored], options: RateOptions, notices: Iterable[str]) -> None:
         self.options, self.notices = options, tuple(notices)
         self._values = _values(scored, options)
         self._coverage = _coverage(scored)
@@ -177,7 +177,7 @@ def _parts(kind: str) -> tuple[str, ...]:
     return (WIKI, BANK) if kind == BOTH else (kind,)
 
 
-def study(runs: Sequence[Path], options: Options, examples: Path | None = None) -> Results:
+def study(runs: Sequence[Path], options: RateOptions, examples: Path | None = None) -> Results:
     """The label match rates of runs on WikiContradict, ConflictBank or both. UserError if no example has a label."""
     notices: list[str] = []
     scored = read(runs, options, examples, notices)
@@ -206,7 +206,7 @@ def _mixed(scored: Iterable[Scored]) -> Iterator[str]:
             yield f"{method} by {model}: its scores were made with {len(of)} different parameters or prompts."
 
 
-def _values(scored: Iterable[Scored], options: Options) -> dict[str, dict[Key, Values]]:
+def _values(scored: Iterable[Scored], options: RateOptions) -> dict[str, dict[Key, Values]]:
     found: dict[str, dict[Key, Values]] = {}
     for one in scored:
         example = one.example
@@ -231,7 +231,7 @@ def _coverage(scored: Iterable[Scored]) -> dict[tuple[str, str, str, bool], list
     return found
 
 
-def mean_bca(strata: Sequence[tuple[Sequence[float], Sequence[str] | None]], options: Options) -> Estimate:
+def mean_bca(strata: Sequence[tuple[Sequence[float], Sequence[str] | None]], options: RateOptions) -> Estimate:
     """The mean of the strata's means, with its BCa interval. strata: values (NaN: left out), with the cluster of each.
 
     Items of all strata are resampled together, so that the size of a stratum varies between resamples: its interval
@@ -268,7 +268,7 @@ class SystemMeans:
     """How comprehensive the answers of several systems are (section 4.2, figure 6): means in [0, 1] by system, method
     and model, in the order of the rows, with BCa intervals that resample clusters."""
 
-    def __init__(self, runs: Sequence[Path], options: Options, examples: Path | None, notices: list[str]) -> None:
+    def __init__(self, runs: Sequence[Path], options: RateOptions, examples: Path | None, notices: list[str]) -> None:
         unnamed = name_of(runs[0]) if len(runs) == 1 else "(no system)"
         self._options = options
         self._rows: dict[Rate, list[Scored]] = {}

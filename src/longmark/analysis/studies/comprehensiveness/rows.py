@@ -31,7 +31,7 @@ _ZERO = ("unparsable", "undefined")  # statuses that the authors' code scores 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
+class RateOptions:
     """metrics: names or families; cluster: the field that dependent answers share; draws: of the permutation tests;
     as_published: what PUBLISHED says, in place of ours."""
 
@@ -64,7 +64,10 @@ class Scored:
 
 
 def read(
-    runs: Sequence[Path], options: Options, examples: Path | None = None, notices: list[str] | None = None
+    runs: Sequence[Path],
+    options: RateOptions,
+    examples: Path | None = None,
+    notices: list[str] | None = None,
 ) -> list[Scored]:
     """The rows of the metrics, with their examples. examples: for sources without their own; their ids are the rows'.
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from longmark.analysis.studies.score.plan import Plan
+from longmark.analysis.studies.score.plan import ScorePlan
 from longmark.errors import UserError
 from longmark.records.read import Reading
 from longmark.scores import labels as records
@@ -58,7 +58,7 @@ class Labels:
         ]
 
 
-def answers_of(plan: Plan) -> dict[str, dict[str, Item]]:
+def answers_of(plan: ScorePlan) -> dict[str, dict[str, Item]]:
     """generator -> id of an answer to an original, or of its question -> the answer."""
     found: dict[str, dict[str, Item]] = {}
     for generator in plan.generators:

@@ -19,7 +19,7 @@ import orjson
 
 from longmark.analysis.studies.score import people, tables, utilization
 from longmark.analysis.studies.score.labels import Labels
-from longmark.analysis.studies.score.plan import EVALUATOR, ONCE, POINTS, PROXY, Plan, answers_page
+from longmark.analysis.studies.score.plan import EVALUATOR, ONCE, POINTS, PROXY, ScorePlan, answers_page
 from longmark.analysis.studies.score.results import SPECIFICITY, Results
 from longmark.analysis.studies.study import Part, notices, sections
 from longmark.records import Row
@@ -229,7 +229,7 @@ class _Run(NamedTuple):
 _ORDER = (EVALUATOR, ONCE, POINTS, PROXY)
 
 
-def write_pages(plan: Plan, labels: Labels | None = None) -> list[Path]:
+def write_pages(plan: ScorePlan, labels: Labels | None = None) -> list[Path]:
     """Writes OUT/answers/GENERATOR.html for every generator that has scores, with people's labels beside the answers
     (SCORE's figure 6); returns their paths."""
     written = []

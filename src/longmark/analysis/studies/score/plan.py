@@ -72,7 +72,7 @@ def member(text: str, *, jury: bool = False) -> Member:
 
 
 @dataclass(frozen=True)
-class Plan:
+class ScorePlan:
     """A study. questions: a file (mapping: our field -> its column; skip_bad: leave bad records out), else n are drawn
     with the seed; paraphraser: None: the first generator, EVALUATORS: each evaluator, so that table 1 has
     its robustness; extractor: finds the facts in passages for context
@@ -221,7 +221,7 @@ def answers_page(generator: str) -> str:
     return f"answers/{stem(generator)}.html"
 
 
-def scorings(plan: Plan, registry: Registry) -> list[Scoring]:
+def scorings(plan: ScorePlan, registry: Registry) -> list[Scoring]:
     """The runs of each generator, all of them checked: UserError before the first call."""
     names = plan.metrics_by_kind()
     choose([name for of in names.values() for name in of], load(plan.domain))

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from longmark.analysis.studies.score.labels import Labels
-from longmark.analysis.studies.score.plan import EVALUATOR, ONCE, PARAPHRASER, POINTS, PROXY, Plan
+from longmark.analysis.studies.score.plan import EVALUATOR, ONCE, PARAPHRASER, POINTS, PROXY, ScorePlan
 from longmark.domain import Domain
 from longmark.records import Row
 from longmark.records.metric_name import base_of
@@ -134,7 +134,7 @@ class Results:
         return mean_of(values, questions, self.intervals, self.bounds.get(metric, UNBOUNDED), why_unscored(scores))
 
 
-def results_of(plan: Plan, domain: Domain, labels: Labels | None = None) -> Results:
+def results_of(plan: ScorePlan, domain: Domain, labels: Labels | None = None) -> Results:
     """The scores that the runs of a study have so far."""
     bounds: dict[str, Bounds] = {}
     found: dict[str, dict[tuple[str, str], Scores]] = {kind: {} for kind in (ONCE, POINTS, EVALUATOR, PROXY)}

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from longmark.analysis.studies.score.labels import Labels, answers_of, read_labels
 from longmark.analysis.studies.score.page import document, write_pages
-from longmark.analysis.studies.score.plan import GIVEN, PARAPHRASER, Member, Plan, Scoring, scorings, stem
+from longmark.analysis.studies.score.plan import GIVEN, PARAPHRASER, Member, ScorePlan, Scoring, scorings, stem
 from longmark.analysis.studies.score.results import Results, results_of
 from longmark.analysis.studies.study import Expected, Made, Session, Stage, Study, digest, made_with, scoring_stage
 from longmark.datasets import questions as datasets
@@ -41,10 +41,10 @@ QUESTIONS, VARIANTS, ANSWERS, SCORES = "questions", "variants", "answers", "scor
 
 
 def score_study(
-    plan: Plan,
+    plan: ScorePlan,
     session: Session,
     labels: Path | None = None,
-    runs: Callable[[Plan, Registry], Sequence[Scoring]] = scorings,
+    runs: Callable[[ScorePlan, Registry], Sequence[Scoring]] = scorings,
 ) -> Study:
     """The study, checked as far as possible without a call: UserError if something is wrong.
 
@@ -86,7 +86,9 @@ def score_study(
 class _Stages:
     """The stages, and what they need: the domain, the index, the models."""
 
-    def __init__(self, plan: Plan, session: Session, runs: Callable[[Plan, Registry], Sequence[Scoring]]) -> None:
+    def __init__(
+        self, plan: ScorePlan, session: Session, runs: Callable[[ScorePlan, Registry], Sequence[Scoring]]
+    ) -> None:
         self._plan, self._session = plan, session
         self.domain = load(plan.domain)
         self.variants = vary.chosen(self.domain, plan.variants) if plan.writing() else ()
