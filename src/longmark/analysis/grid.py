@@ -82,10 +82,15 @@ class Grid(Generic[Row]):
         )
 
     def forest(
-        self, label: str, column: str = "", reference: float | None = None, *, note: Callable[[Row], str] | None = None
+        self,
+        label: str,
+        column: str = "",
+        reference: float | tuple[float, ...] | None = None,
+        *,
+        note: Callable[[Row], str] | None = None,
     ) -> Figure:
         """The estimates of a column (by default the first) with their intervals, a lane for each row that has one.
-        reference: a line across; note: of a lane, by default n."""
+        reference: a line across, or several; note: of a lane, by default n."""
         name = column or self.columns[0].name
         lanes = [(row, made) for row in self.rows if (made := self[row, name]) is not None]
         titles = self._labels([row for row, _ in lanes])

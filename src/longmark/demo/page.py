@@ -12,8 +12,8 @@ from rich.console import Console
 
 from longmark.analysis.compare import Comparison, compare
 from longmark.analysis.compare import document as comparison_page
-from longmark.analysis.compare.metric import MetricComparison
 from longmark.analysis.compare.page import conclusion
+from longmark.analysis.compare.results import MetricResult
 from longmark.analysis.metaeval import Metaeval, metaeval
 from longmark.analysis.metaeval.sections import document as validation_page
 from longmark.records import Example, Row
@@ -55,7 +55,7 @@ class Found:
     scores: Path
     comparison: Comparison
     validation: Metaeval
-    trusted: MetricComparison | None
+    trusted: MetricResult | None
     metrics: Table
     rows: tuple[Row, ...]
     examples: dict[str, Example]
@@ -169,7 +169,7 @@ def _systems(found: Found) -> Section:
     link = ("compare/report.html", "The comparison: all metrics, tests and intervals")
     if one is None:
         return Section(title, "Undecided: no metric of the judge agrees with the ratings.", links=(link,))
-    name, ci = _title(one.metric).capitalize(), f"{100 * found.comparison.level:g} % CI"
+    name, ci = _title(one.metric).capitalize(), f"{100 * found.comparison.settings.level:g} % CI"
     ratings: dict[str, list[float]] = {}
     for example in found.examples.values():
         ratings.setdefault(example.system or "", []).append(float(found.ratings[example.id]["value"]))
@@ -191,7 +191,7 @@ def _systems(found: Found) -> Section:
         (
             Column("pair", lambda pair: f"{pair.first} - {pair.second}"),
             *interval_columns("difference", "difference", one.places, ci, "difference", "interval"),
-            Column("p (adjusted)", "test.p", kind="p"),
+            Column("p (adjusted)", "p", kind="p"),
             Column("conclusion", lambda pair: f"{pair.better} is better" if pair.better else "undecided"),
         ),
         one.pairs,
@@ -202,8 +202,9 @@ def _systems(found: Found) -> Section:
     if best is not None:
         low, high = (fixed(end, one.places) for end in best.difference.ends or (None, None))
         says += (
-            f" Over {counted(best.test.n, 'question')}, {best.first} scores {fixed(best.difference.value, one.places)} "
-            f"more than {best.second} ({ci} {low} to {high}, {p_value(best.p)})."
+            f" Over {counted(best.common.n, 'question')}, {best.first} scores "
+            f"{fixed(best.difference.value, one.places)} more than {best.second} "
+            f"({ci} {low} to {high}, {p_value(best.p)})."
         )
     if open_ := [pair for pair in one.pairs if not pair.significant]:
         says += f" Undecided: {listed([f'{pair.first} and {pair.second}' for pair in open_])}."

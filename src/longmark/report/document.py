@@ -43,6 +43,10 @@ MOST_ROWS = 500
 """Rows of a table on the page; the files of the table have all of them."""
 _LONG = 24
 """A table with more rows scrolls inside its frame, and its head stays in sight."""
+_BESIDE = 10
+"""Rows; a longer table is folded where figures show it."""
+_LONG_NOTE = 200
+"""Characters; a longer note of a section is folded."""
 _WORDS = 40
 """Characters; a column of text with a longer cell than this is set as sentences."""
 _PHONE, _BETWEEN = 44, 3
@@ -55,7 +59,8 @@ _PRINTED = 60
 @dataclass(frozen=True, slots=True)
 class Section:
     """A part of the page. title: its heading; says: what it shows, in a sentence or two; note: how to read it; links:
-    to pages that belong to this one, (path from its folder, words). All plain text."""
+    to pages that belong to this one, (path from its folder, words); folded: the page shows its heading, and the rest
+    once that is opened. All plain text."""
 
     title: str
     says: str
@@ -63,6 +68,7 @@ class Section:
     figures: Sequence[Figure] = ()
     note: str = ""
     links: Sequence[tuple[str, str]] = ()
+    folded: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +104,8 @@ def write_document(document: Document, path: Path) -> None:
         "contents": [*((name, section.title) for name, section in pairs), ("settings", "Provenance")],
         "settings": {**document.settings, **versions},
         "sections": [(*pair, figures) for pair, figures in zip(pairs, drawn, strict=True)],
+        "beside": _BESIDE,
+        "long_note": _LONG_NOTE,
         "table_data": table_data,
         "quote": quote,
         "width": WIDTH,

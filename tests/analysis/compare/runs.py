@@ -8,7 +8,9 @@ from typing import Any
 
 from tests.report.runs import RELEVANCE, manifest, row, write_run
 
+from longmark.analysis.compare import Comparison, document
 from longmark.records import Example, Signature
+from longmark.report.tables import Best
 
 Values = Sequence[float | None]
 
@@ -23,6 +25,16 @@ def signed(**more: Any) -> Signature:
         "seed": 0,
     }
     return Signature(**{**fields, **more})
+
+
+def lines(found: Comparison, table: str) -> list[dict[str, Any]]:
+    """The rows of a table of the page: field of the column -> cell, in bold or not."""
+    (of,) = [one for section in document(found).sections for one in section.tables if one.name == table]
+    fields = [column.field for column in of.columns]
+    return [
+        dict(zip(fields, (cell.cell if isinstance(cell, Best) else cell for cell in row), strict=True))
+        for row in of.rows
+    ]
 
 
 def run_of(

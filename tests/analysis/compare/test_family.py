@@ -9,7 +9,7 @@ from tests.report.runs import EASE, RELEVANCE
 from tests.there import there
 
 from longmark.analysis.compare import compare
-from longmark.analysis.compare.family import detectable
+from longmark.analysis.compare.tests import detectable
 from longmark.stats.hypotheses import Hypothesis
 from longmark.stats.max_t import max_t
 
@@ -77,7 +77,7 @@ def test_questions_of_a_document_are_tested_together(tmp_path):
     clustered = compare([run], cluster="document", draws=500, hypotheses=(claim,))
     (pair,) = clustered.metrics[0].pairs
     alone = max_t(shift[::4, None])
-    assert (pair.p, pair.test.n) == (alone.p[0], 40)
+    assert (pair.p, pair.difference.n) == (alone.p[0], 40)
     (claimed,) = clustered.hypotheses
     assert (claimed.p, pair.p_tukey) == (alone.p[0], None)  # Tukey's test knows no clusters
     assert (pair.difference.n, pair.difference.clusters, pair.share.clusters) == (40, 10, 10)

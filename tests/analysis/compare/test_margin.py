@@ -48,7 +48,7 @@ def test_the_word_follows_from_the_interval_that_is_drawn(tmp_path, shift, sprea
             (False, False): "undecided",
         }[low > -margin, high < margin]
     )
-    section = document(found).sections[1]
+    section = document(found).sections[2]
     assert (section.title, section.tables[0].rows[0][-2]) == ("Margin", word)
     assert f"dashed lines: -{margin:g} and {margin:g}" in section.figures[0].reading
     assert word in drawn(section.figures)

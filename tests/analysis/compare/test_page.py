@@ -2,12 +2,11 @@
 
 import dataclasses
 import io
-from typing import Any
 
 import numpy as np
 import pytest
 from rich.console import Console
-from tests.analysis.compare.runs import run_of
+from tests.analysis.compare.runs import lines, run_of
 from tests.report.drawn import drawn
 from tests.report.runs import CORRECTNESS, EASE, GRADE, HOSTILE, RELEVANCE
 from tests.there import there
@@ -17,7 +16,7 @@ from longmark.analysis.compare.page import MOST_PAIRS, bars, brief, differences,
 from longmark.analysis.metrics_study import document as metrics_document
 from longmark.analysis.metrics_study import metrics_study
 from longmark.report.document import publish, write_document
-from longmark.report.tables import Range, as_csv, as_latex, as_text
+from longmark.report.tables import Best, Range, as_csv, as_latex, as_text
 from longmark.stats.hypotheses import Hypothesis
 
 
@@ -28,16 +27,13 @@ def pair(tmp_path, shift, metric=RELEVANCE, n=40):
     return compare([run_of(tmp_path / "run", {k: {metric: v.tolist()} for k, v in values.items()})], draws=999)
 
 
-def cells(table, row=0) -> dict[str, Any]:
-    return dict(zip([column.field for column in table.columns], table.rows[row], strict=True))
-
-
 def test_a_difference_has_its_size_and_its_certainty_in_one_line(tmp_path):
     found = pair(tmp_path, 0.2)
     difference = found.metrics[0].pairs[0].difference
-    line = cells(document(found).sections[0].tables[0])
-    assert (line["difference"], line["interval"]) == (difference.value, Range(difference.low, difference.high))
-    assert (line["p_adjusted"], line["n"], line["conclusion"]) == (0.001, 40, "x is better")
+    (line,) = lines(found, "results")
+    assert (line["difference"].value, line["difference"].ends) == (difference.value, difference.ends)
+    assert (line["p_adjusted"], line["n"], line["conclusion"]) == (0.001, Range(40, 40), "x is better")
+    assert document(found).sections[0].says.startswith("x is better on Question relevance. Significant differences: 1")
     assert line["direction"] == "higher is better"
 
 
@@ -49,25 +45,26 @@ def test_figures_name_metrics_in_words(tmp_path):
 def test_no_significant_difference_is_not_equality(tmp_path):
     found = pair(tmp_path, 0.0)
     page = document(found)
-    assert cells(page.sections[0].tables[0])["conclusion"] == "no significant difference"
+    assert lines(found, "results")[0]["conclusion"] == "no significant difference"
+    assert page.sections[0].says.startswith("No significant difference on Question relevance.")
     assert page.sections[0].note.startswith("No significant difference does not mean equal")
-    assert cells(page.sections[2].tables[0])["detectable"] == found.metrics[0].pairs[0].test.detectable
+    assert lines(found, "differences")[0]["detectable"] == found.metrics[0].pairs[0].difference.detectable
 
 
 def test_if_neither_direction_is_better_no_system_is_called_better(tmp_path):
-    page = document(pair(tmp_path, 3.0, GRADE))
-    line = cells(page.sections[0].tables[0])
+    found = pair(tmp_path, 3.0, GRADE)
+    (line,) = lines(found, "results")
     assert (line["conclusion"], line["direction"]) == ("x is higher", "neither")
-    assert [row[2] for row in page.sections[1].tables[0].rows] == [None, None]
-    assert "first higher / equal / first lower" in as_text(page.sections[3].tables[0])
+    assert [row["rank"] for row in lines(found, "means")] == [None, None]
+    assert lines(found, "wins")[0]["counts"] == "first higher / equal / first lower"
 
 
 def test_without_a_manifest_the_direction_is_not_known(tmp_path):
     run = run_of(tmp_path / "run", {"x": {RELEVANCE: [0.9] * 8}, "y": {RELEVANCE: [0.1 * i for i in range(8)]}})
     (run / "manifest.json").unlink()
-    page = document(compare([run], draws=200))
-    assert cells(page.sections[0].tables[0])["direction"] == "not known"
-    assert page.sections[1].tables[0].rows[0][2] is None
+    found = compare([run], draws=200)
+    assert lines(found, "results")[0]["direction"] == "not known"
+    assert lines(found, "means")[0]["rank"] is None
 
 
 def test_of_several_systems_the_best_is_named_with_those_below_it(tmp_path):
@@ -77,11 +74,17 @@ def test_of_several_systems_the_best_is_named_with_those_below_it(tmp_path):
     values = {k: {RELEVANCE: (base + s + random.normal(0, 0.05, 60)).tolist()} for k, s in shifts.items()}
     found = compare([run_of(tmp_path / "run", values)], draws=999)
     metric = found.metrics[0]
-    line = cells(document(found).sections[0].tables[0])
+    (line,) = lines(found, "results")
     best = f"{metric.systems[0].system} is better than c and d"
-    assert (line["pairs_that_differ"], line["n"], line["conclusion"]) == ("4 / 6", 60, best)
+    assert (line["pairs_that_differ"], line["n"], line["conclusion"]) == ("4 / 6", Range(60, 60), best)
     assert [system.groups for system in metric.systems] == ["a", "a", "b", "b"]
-    assert [row[2] for row in document(found).sections[1].tables[0].rows] == ["1-2", "1-2", "3-4", "3-4"]
+    assert [row["rank"] for row in lines(found, "means")] == ["1-2", "1-2", "3-4", "3-4"]
+    bold = {
+        name
+        for name, cell in zip("abcd", document(found).sections[0].tables[0].rows[0][2:], strict=False)
+        if isinstance(cell, Best)
+    }
+    assert bold == {"a", "b"}, "neither is significantly worse than another"
 
 
 def test_what_was_not_tested_has_a_reason(tmp_path):
@@ -89,8 +92,9 @@ def test_what_was_not_tested_has_a_reason(tmp_path):
     page = document(found)
     assert page.sections[0].says == "Nothing was tested."
     why = "the test needs at least 3 common questions; found 2"
-    assert cells(page.sections[0].tables[0])["conclusion"] == "not tested: too few questions"
-    assert why in str(cells(page.sections[2].tables[0])["reason"])
+    assert lines(found, "results")[0]["conclusion"] == "not tested: too few questions"
+    assert why in lines(found, "differences")[0]["difference"].reason
+    assert why in as_text(page.sections[1].tables[0])
     assert "not tested" in drawn(differences(found.metrics))
 
 
@@ -103,20 +107,18 @@ def test_tables_hold_every_pair_and_system_and_write_in_every_form(tmp_path):
     page = document(found)
     tables = {table.name: table for section in page.sections for table in section.tables}
     assert list(tables) == [
-        *("overview", "systems", "readings", "hypotheses", "hypotheses-comparisons"),
-        *("means", "differences", "wins", "questions", "unscored"),
+        *("results", "differences", "readings", "hypotheses", "hypotheses-comparisons"),
+        *("means", "wins", "questions", "unscored"),
     ]
     assert [len(tables[name].rows) for name in ("means", "differences", "wins", "unscored")] == [9, 9, 9, 1]
     for table in tables.values():
         assert "nan" not in (as_csv(table) + as_text(table)).casefold()
         assert "\\midrule" in as_latex(table)
     head = as_csv(tables["differences"]).splitlines()[0]
-    assert head.startswith("metric,first,second,difference,interval_low,interval_high,p_adjusted,significant,")
-    assert "unadjusted" not in tables["overview"].note
+    assert head.startswith("metric,first,second,difference,difference_low,difference_high,difference_n,")
     assert not any("seed" in table.note for table in tables.values())
-    means = [column.field for column in tables["means"].columns]
-    row = dict(zip(means, next(row for row in tables["means"].rows if row[:2] == (EASE, "w")), strict=True))
-    assert (row["scored"], row["total"], row["n"], row["interval_method"]) == (8, 9, 8, "Hall's t")
+    row = next(one for one in lines(found, "means") if (one["metric"], one["system"]) == (EASE, "w"))
+    assert (row["scored"], row["total"], row["mean"].n, row["mean"].method) == (8, 9, 8, "Hall's t")
     assert "Seed" in page.settings
     write_document(page, tmp_path / "page.html")
     assert "y &amp; z" in (tmp_path / "page.html").read_text(encoding="utf-8")
@@ -202,10 +204,10 @@ def test_the_difference_of_two_systems_is_first_given_minus_second_everywhere(tm
     assert [system.rank for system in found.metrics[0].systems] == ["1", "2"]
     turned = compare(found.runs, systems=["y", "x"], draws=999).metrics[0].pairs[0]
     assert (turned.first, turned.difference.value, turned.p) == ("y", -there(first.difference.value), first.p)
-    row: tuple[Any, ...] = document(found).sections[0].tables[0].rows[0]
-    assert row[4] == first.difference.value == pytest.approx(row[2] - row[3])
-    assert row[5] == Range(first.difference.low, first.difference.high)
-    assert (row[1], *row[6:]) == ("higher is better", first.p, 40, "y is better")
+    (row,) = lines(found, "results")
+    assert row["difference"].value == first.difference.value
+    assert first.difference.value == pytest.approx(row["mean: x"].value - row["mean: y"].value)
+    assert (row["direction"], row["p_adjusted"], row["conclusion"]) == ("higher is better", first.p, "y is better")
 
 
 def test_the_figure_shows_the_ranks_of_the_table(tmp_path):

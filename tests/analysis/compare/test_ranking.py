@@ -5,7 +5,8 @@ import itertools
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longmark.analysis.compare.groups import groups, highest_first, letters
+from longmark.analysis.compare.results import groups, letters
+from longmark.analysis.compare.tests import highest_first
 
 
 def test_means_within_rounding_stay_in_the_order_given():

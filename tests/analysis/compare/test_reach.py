@@ -1,12 +1,12 @@
 """What so many questions can show: a difference four times in five, or none at all."""
 
 import pytest
-from tests.analysis.compare.runs import run_of
+from tests.analysis.compare.runs import lines, run_of
 from tests.report.runs import CORRECTNESS, EASE, METRICS, RELEVANCE
 from tests.there import there
 
 from longmark.analysis.compare import compare, document
-from longmark.analysis.compare.power import undetectable
+from longmark.analysis.compare.tests import undetectable
 from longmark.analysis.metrics_study.page import document as metrics_document
 from longmark.analysis.metrics_study.study import metrics_study
 from longmark.stats.hypotheses import Hypothesis
@@ -49,7 +49,7 @@ def test_few_questions_are_said_to_be_few_where_a_difference_can_be_significant(
     values = {s: {EASE: [(i * 7 + k) % 5 for i in range(questions)]} for k, s in enumerate("ab")}
     found = compare([run_of(tmp_path / "run", values)], draws=200)
     assert any(f"Only {questions} questions are compared" in notice for notice in found.notices) is said
-    table = document(found).sections[2].tables[0]
+    table = document(found).sections[1].tables[0]
     assert ("(1 comparison)" in table.note) is (questions > 2)
 
 
@@ -59,10 +59,9 @@ def test_five_questions_show_nothing_and_say_so(tmp_path):
     page = document(found)
     assert page.sections[0].tables[0].rows[0][-1] == "too few questions"
     assert page.sections[0].note == ""
-    table = page.sections[2].tables[0]
-    row = dict(zip([column.field for column in table.columns], table.rows[0], strict=True))
+    (row,) = lines(found, "differences")
     assert (row["detectable"], row["significant"]) == (None, False)
-    assert "at least 6 are needed" in str(row["reason"])
+    assert "at least 6 are needed" in row["remark"]
 
 
 @pytest.mark.parametrize(
@@ -84,7 +83,7 @@ def test_a_hypothesis_that_nothing_could_support_says_so(tmp_path, questions, cl
     hypotheses = [Hypothesis(f"h{i}", **wanted) for i in range(times)]
     supported = compare([run_of(tmp_path / "clear", clear)], hypotheses=hypotheses).hypotheses[0].supported
     assert supported is (needed is None)
-    section = document(compare([run_of(tmp_path / "dim", dim)], hypotheses=hypotheses)).sections[1]
+    section = document(compare([run_of(tmp_path / "dim", dim)], hypotheses=hypotheses)).sections[2]
     words = str(section.tables[0].rows[0][-1])
     if needed is None:
         assert words == "None"
@@ -98,7 +97,7 @@ def test_draws_can_be_too_few_for_a_hypothesis(tmp_path):
     run = run_of(tmp_path / "run", values)
     claim = Hypothesis("h", "all", (RELEVANCE,), (("a", "b"),))
     assert "draws (10); at least 19 are needed" in str(
-        document(compare([run], hypotheses=[claim], draws=10)).sections[1].tables[0].rows[0][-1]
+        document(compare([run], hypotheses=[claim], draws=10)).sections[2].tables[0].rows[0][-1]
     )
     here = metrics_study([run], hypotheses=[claim], draws=10)
     (section,) = [one for one in metrics_document(here).sections if one.title == "Hypotheses"]

@@ -19,9 +19,9 @@ def test_a_sparse_system_costs_the_other_pairs_no_question(tmp_path):
     values["z"][RELEVANCE][:16] = [None] * 16
     run = run_of(tmp_path / "run", values)
     found = compare([run], draws=300)
-    counts = {tuple(sorted((p.first, p.second))): p.test.n for p in found.metrics[0].pairs}
+    counts = {tuple(sorted((p.first, p.second))): p.difference.n for p in found.metrics[0].pairs}
     assert counts == {("x", "y"): 40, ("x", "z"): 24, ("y", "z"): 24}
-    assert all(pair.difference.n == pair.test.n for pair in found.metrics[0].pairs)
+    assert all(pair.difference.n == pair.difference.n for pair in found.metrics[0].pairs)
     (notice,) = [one for one in found.notices if "excluded" in one]
     assert notice == (
         "Questions are excluded for pairs with a system that has no score: "
@@ -32,7 +32,7 @@ def test_a_sparse_system_costs_the_other_pairs_no_question(tmp_path):
     assert (z.mean.n, {one.mean.n for one in found.metrics[0].systems}) == (24, {24, 40})
     whole = compare([run], draws=300, complete=True)
     assert (whole.metrics[0].n, whole.metrics[0].questions) == (24, 24)
-    assert all(pair.test.n == 24 and there(pair.difference.n) == 24 for pair in whole.metrics[0].pairs)
+    assert all(pair.difference.n == 24 and there(pair.difference.n) == 24 for pair in whole.metrics[0].pairs)
     assert [one.mean.n for one in whole.metrics[0].systems] == [24] * 3
 
 
@@ -56,7 +56,7 @@ def test_pairs_without_a_common_question_have_no_test_and_the_others_have_one(tm
     values = {"x": {RELEVANCE: HERE}, "y": {RELEVANCE: HERE[::-1]}, "z": {RELEVANCE: ELSEWHERE}}
     run = run_of(tmp_path / "run", values)
     found = compare([run], draws=100)
-    tests = {frozenset((p.first, p.second)): p.test for p in found.metrics[0].pairs}
+    tests = {frozenset((p.first, p.second)): p.difference for p in found.metrics[0].pairs}
     assert tests[frozenset("xy")].p is not None
     assert tests[frozenset("xz")].p is None
     assert tests[frozenset("xz")].reason == "the test needs at least 3 common questions; found 0"

@@ -22,11 +22,11 @@ from longmark.analysis.compare.checks import (
     question_notices,
     run_notices,
 )
-from longmark.analysis.compare.family import family
 from longmark.analysis.compare.hypotheses import tests_for
 from longmark.analysis.compare.judges import Judged, over_judges
 from longmark.analysis.compare.margin import Decision, Margins, by_metric, decisions
-from longmark.analysis.compare.metric import MetricComparison, PairOnMetric, Settings, described, tests_of
+from longmark.analysis.compare.results import MetricResult, PairResult, described
+from longmark.analysis.compare.tests import Settings, family, tests_of
 from longmark.errors import UnknownName, UserError, options_of
 from longmark.report.format import counted, listed
 from longmark.scores.clusters import QUESTION
@@ -47,12 +47,8 @@ class Comparison:
     """Runs or systems compared on the metrics that two or more of them have.
 
     by             what a system is: `run` or `system`; cluster: the field that the questions of a cluster share
-    alpha, level   of the tests (adjusted for `comparisons`), and of each interval by itself
-    complete       only the questions with a score of every system are compared; else each pair on its own questions
-    permutations   sign patterns, or tables, drawn for a test
     differing      differences in how the scores were made, a line each; empty unless that was allowed
     notices        what a reader must know first
-    against_first  only the pairs with the first system were compared
     left_out       metrics that were not compared, and why
     """
 
@@ -60,16 +56,10 @@ class Comparison:
     by: str
     cluster: str
     systems: tuple[str, ...]
-    metrics: tuple[MetricComparison, ...]
-    alpha: float
-    level: float
-    complete: bool
-    seed: int
-    permutations: int
-    comparisons: int
+    metrics: tuple[MetricResult, ...]
+    settings: Settings
     differing: tuple[str, ...]
     notices: tuple[str, ...]
-    against_first: bool
     left_out: tuple[tuple[str, str], ...]
     hypotheses: tuple[HypothesisResult, ...]
     margins: tuple[Decision, ...]
@@ -81,7 +71,12 @@ class Comparison:
         """Decimals that show the scores of every metric."""
         return max(one.places for one in self.metrics)
 
-    def metric(self, name: str) -> MetricComparison:
+    @property
+    def comparisons(self) -> int:
+        """The pairs and metrics that were tested, which p is adjusted for."""
+        return sum(pair.p is not None for one in self.metrics for pair in one.pairs)
+
+    def metric(self, name: str) -> MetricResult:
         """The metric of this name."""
         return next(one for one in self.metrics if one.metric == name)
 
@@ -157,7 +152,7 @@ def compare(
     found = []
     for i, one in enumerate(tested, start=1):
         progress(f"intervals of {one.metric} ({i} of {len(metrics)})")
-        found.append(described(scores, one, places, tests.pairs[one.metric], how))
+        found.append(described(scores, one, places, tests[one.metric], how))
     texts = scores.question_texts({question.question_id for one in found for question in one.apart})
     for i, each in enumerate(found):
         apart = tuple(replace(question, text=texts.get(question.question_id)) for question in each.apart)
@@ -169,19 +164,13 @@ def compare(
         cluster=scores.cluster,
         systems=tuple(scores.systems[place] for place in places),
         metrics=tuple(found),
-        alpha=how.alpha,
-        level=how.level,
-        complete=how.complete,
-        seed=how.seed,
-        permutations=how.permutations,
-        comparisons=tests.comparisons,
+        settings=how,
         differing=differing,
         notices=(
             *(one.caution for one in judged),
             *run_notices(scores, metrics, differing),
             *_notices(scores, found, places, how),
         ),
-        against_first=chosen.against_first,
         left_out=tuple(left_out),
         hypotheses=decide(chosen.hypotheses, tests_for(tested, how) if chosen.hypotheses else {}, how.alpha),
         judges=judged,
@@ -259,12 +248,12 @@ def _how(questions: int, metrics: int, systems: int, chosen: CompareOptions) -> 
     return Settings(chosen.level, chosen.alpha, permutations, chosen.seed, chosen.complete)
 
 
-def _notices(scores: Scores, found: Sequence[MetricComparison], places: Sequence[int], how: Settings) -> list[str]:
+def _notices(scores: Scores, found: Sequence[MetricResult], places: Sequence[int], how: Settings) -> list[str]:
     """What a reader must know of the metrics, the most serious first."""
     notices = [notice for one in found for notice in _silent(one, how.alpha)]
     notices += by_reason((one.metric, one.undetectable) for one in found)
-    notices += by_reason((one.metric, None if any(pair.test.p for pair in one.pairs) else one.reason) for one in found)
-    few = [one for one in found if FEWEST_TESTED <= one.n < _FEW and any(p.test.detectable for p in one.pairs)]
+    notices += by_reason((one.metric, None if any(pair.p for pair in one.pairs) else one.reason) for one in found)
+    few = [one for one in found if FEWEST_TESTED <= one.n < _FEW and any(p.difference.detectable for p in one.pairs)]
     if few:
         fewest = min(few, key=lambda one: one.n)
         more = f" (and few on {counted(len(few) - 1, 'more metric')})" if len(few) > 1 else ""
@@ -272,7 +261,7 @@ def _notices(scores: Scores, found: Sequence[MetricComparison], places: Sequence
             f"Only {fewest.n} questions are compared on {fewest.metric}{more}. With so few only large differences "
             "are significant, and the intervals of means are approximate; those of differences agree with the tests."
         )
-    if skewed := [one.metric for one in found if any(pair.test.remark for pair in one.pairs)]:
+    if skewed := [one.metric for one in found if any(pair.difference.remark for pair in one.pairs)]:
         notices.append(
             f"{listed(skewed) if len(skewed) < 4 else f'{len(skewed)} metrics'}: the differences of a pair are skewed, "
             "and there are fewer than 30 questions or clusters: the test may reject too often."
@@ -280,13 +269,13 @@ def _notices(scores: Scores, found: Sequence[MetricComparison], places: Sequence
     return [*notices, *question_notices(scores, [one.metric for one in found], places, complete=how.complete)]
 
 
-def _silent(one: MetricComparison, alpha: float) -> Iterator[str]:
+def _silent(one: MetricResult, alpha: float) -> Iterator[str]:
     """That a system has significantly more unscored answers than another, with the largest difference of a metric; that
     pairs are undecided because of unscored answers."""
     by_name = {system.system: system for system in one.systems}
     more = [pair for pair in one.pairs if pair.p_unscored is not None and pair.p_unscored <= alpha]
 
-    def apart(pair: PairOnMetric) -> float:
+    def apart(pair: PairResult) -> float:
         first, second = (by_name[name] for name in pair.names)
         return abs(first.silent / first.asked - second.silent / second.asked)
 
@@ -309,5 +298,5 @@ def _silent(one: MetricComparison, alpha: float) -> Iterator[str]:
         )
 
 
-def _reading(pair: PairOnMetric) -> str:
+def _reading(pair: PairResult) -> str:
     return (pair.counted or pair.common).in_words()

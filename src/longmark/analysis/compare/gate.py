@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 from longmark.analysis.compare.comparison import Comparison
 from longmark.analysis.compare.margin import EQUIVALENT, UNDECIDED, Decision
-from longmark.analysis.compare.metric import MetricComparison, PairOnMetric
+from longmark.analysis.compare.results import MetricResult, PairResult
 from longmark.errors import UserError
 from longmark.report.format import fixed, share
 
@@ -65,7 +65,7 @@ def _checked(found: Comparison, require_decision: bool, max_unscored: float) -> 
         for name in found.systems[1:]:
             pair, of = pairs.get(name), f"{metric.metric}, {name} against {base}"
             if pair is None or pair.p is None:
-                why = (pair and pair.test.reason) or "too few common scores"
+                why = (pair and pair.difference.reason) or "too few common scores"
                 yield Checked("not tested", f"not tested: {of}: {why}")
                 continue
             decision = decisions.get((metric.metric, pair.first, pair.second))
@@ -78,8 +78,8 @@ def _checked(found: Comparison, require_decision: bool, max_unscored: float) -> 
 
 
 def _result(
-    metric: MetricComparison,
-    pair: PairOnMetric,
+    metric: MetricResult,
+    pair: PairResult,
     base: str,
     decision: Decision | None,
     require_decision: bool,

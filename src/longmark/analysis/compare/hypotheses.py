@@ -9,20 +9,21 @@ has the larger p of both readings, and 1 if their differences have opposite sign
 from __future__ import annotations
 
 import itertools
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from longmark.analysis.compare.metric import Settings, Tested
-from longmark.analysis.compare.power import unsupportable
+from longmark.analysis.compare.tests import Settings, Tested, undetectable_in
 from longmark.report.document import Section
 from longmark.report.format import counted
 from longmark.report.tables import Column, Table
+from longmark.stats.hypotheses import ALL, ANY
 from longmark.stats.max_t import max_t
-from longmark.stats.results import HypothesisResult, PairOfSystems, TukeyTest
+from longmark.stats.results import TWO_SIDED, HypothesisResult, PairOfSystems, TukeyTest
 from longmark.stats.samples import Floats, Ints
-from longmark.stats.tukey import tukey
+from longmark.stats.tukey import least_p, tukey
 
 HYPOTHESES = "Hypotheses"
 
@@ -142,3 +143,33 @@ def hypotheses_section(
             f"first above second){both}. A hypothesis that is not supported is not disproved.",
         ),
     )
+
+
+def unsupportable(
+    hypotheses: Sequence[HypothesisResult],
+    tests: Mapping[str, TukeyTest],
+    permutations: int,
+    alpha: float,
+    *,
+    pairwise: bool = False,
+) -> list[str | None]:
+    """For each hypothesis why no differences, however large, could have supported it; None if some could, or if it was
+    not tested. tests: metric -> its test; pairwise: by sign flips of pairs, whose least p is that of two systems. It is
+    assumed that each pair could have the smallest possible p; for several pairs at once it may be larger."""
+    waiting = sum(one.p is not None and not one.supported for one in hypotheses)  # what Holm multiplies by
+    found: list[str | None] = []
+    for one in hypotheses:
+        if one.p is None or one.supported:
+            found.append(None)
+            continue
+        least: dict[str, float] = {}
+        for part in one.comparisons:
+            test = tests[part.metric]
+            systems = 2 if pairwise else sum(mean is not None for mean in test.means)
+            least[part.metric] = least_p(systems, test.n, permutations if test.plus_one else sys.maxsize)
+        metric = (max if one.combine == ALL else min)(least, key=lambda name: least[name])
+        sides = 1.0 if one.direction == TWO_SIDED else 0.5
+        factor = waiting * sides * (len(least) if one.combine == ANY else 1)
+        why = undetectable_in(tests[metric], permutations, factor, alpha, pairwise=pairwise)
+        found.append(why and f"{metric}: {why}")
+    return found

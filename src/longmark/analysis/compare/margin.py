@@ -25,17 +25,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from longmark.analysis.compare import effects
-from longmark.analysis.compare.metric import (
-    MetricComparison,
-    PairTest,
-    Tested,
-    difference_bounds,
-)
+from longmark.analysis.compare.results import MetricResult, difference_bounds
+from longmark.analysis.compare.tests import PairDifference, Tested
+from longmark.analysis.grid import Grid
 from longmark.errors import UserError
-from longmark.report.charts import ForestRow, forest
 from longmark.report.document import Section
 from longmark.report.format import counted, metric_titles
-from longmark.report.tables import Column, Table, interval_columns, method_column, span
+from longmark.report.tables import Column
 from longmark.stats.means import ALL_EQUAL
 from longmark.stats.results import Estimate
 
@@ -100,7 +96,7 @@ def by_metric(margins: Margins | None, metrics: Sequence[str]) -> dict[str, floa
 
 
 def decisions(
-    tested: Sequence[Tested], found: Sequence[MetricComparison], margins: Mapping[str, float], alpha: float
+    tested: Sequence[Tested], found: Sequence[MetricResult], margins: Mapping[str, float], alpha: float
 ) -> tuple[Decision, ...]:
     """Every pair on every metric with a margin."""
     level = 1 - 2 * alpha / max(1, sum(len(one.pairs) for one in tested if one.metric in margins))
@@ -117,7 +113,7 @@ def decisions(
                 bounds = difference_bounds(metric.facts)
                 estimate = effects.of_mean(*reading.differences(*places), bounds, one.largest, level)
                 ahead = None if of.better is None else of.better == pair.first
-                word, remark = _word(estimate, margin or 0.0, one.sign, ahead, of.test)
+                word, remark = _word(estimate, margin or 0.0, one.sign, ahead, of)
                 estimates.append(estimate)
                 words.append(word if directed else _UNDIRECTED.get(word, word))
                 remarks.append(remark)
@@ -135,7 +131,9 @@ def decisions(
     return tuple(made)
 
 
-def _word(difference: Estimate, margin: float, sign: int, ahead: bool | None, test: PairTest) -> tuple[str, str | None]:
+def _word(
+    difference: Estimate, margin: float, sign: int, ahead: bool | None, test: PairDifference
+) -> tuple[str, str | None]:
     """The conclusion for the first, and a remark. ahead: it is significantly better (False: the second is)."""
     if difference.value is None or test.p is None:
         return UNDECIDED, test.reason or difference.reason
@@ -154,32 +152,38 @@ def margin_section(made: Sequence[Decision], alpha: float, places: int) -> tuple
     """The decisions, and their intervals against the margin; no section if there are none."""
     if not made:
         return ()
+
+    def grid(decisions: Sequence[Decision]) -> Grid[Decision]:
+        return Grid(
+            "margins",
+            MARGIN,
+            (Column("metric", "metric", kind="metric"), Column("first", "first"), Column("second", "second")),
+            decisions,
+            (
+                Column("first - second", "difference", places, key="difference"),
+                Column("unscored as worst", "counted", places, key="counted", spare=1),
+            ),
+            beside=(
+                Column("margin", lambda one: f"{one.margin:g}"),
+                *(Column("conclusion"), Column("remark", "reason")),
+            ),
+            label=lambda one: f"{one.first} - {one.second}",
+        )
+
     level = f"{100 * made[0].difference.level:.4g} % CI"
-    columns = (
-        *(Column("metric", kind="metric"), Column("first"), Column("second")),
-        Column("margin", lambda one: f"{one.margin:g}"),
-        *interval_columns("first - second", "difference", places, level, "difference", "interval"),
-        method_column("difference", "interval_method"),
-        Column("n", "difference.n"),
-        Column(f"{level}, unscored as worst", lambda one: span(one.counted), places, "range", "counted", spare=1),
-        Column("conclusion"),
-        Column("reason"),
-    )
     several = f", divided by {counted(len(made), 'comparison')}" if len(made) > 1 else ""
     figures = []
     for metric, words in metric_titles(one.metric for one in made).items():
-        rows = [one for one in made if one.metric == metric]
-        drawn = [
-            ForestRow(f"{one.first} - {one.second}", of.value, of.low, of.high, one.conclusion)
-            for one in rows
-            if (of := one.difference)
-        ]
-        figures.append(forest(drawn, f"{words}: margin {rows[0].margin:g}", (-rows[0].margin, rows[0].margin)))
+        of = [one for one in made if one.metric == metric]
+        ends = (-of[0].margin, of[0].margin)
+        figures.append(
+            grid(of).forest(f"{words}: margin {of[0].margin:g}", reference=ends, note=lambda one: one.conclusion)
+        )
     return (
         Section(
             MARGIN,
             f"The {level} of first minus second against ± margin: two one-sided tests at alpha {alpha:g}{several}.",
-            (Table("margins", MARGIN, columns, made),),
+            (grid(made).table(),),
             tuple(figures),
             "equivalent: the interval (1 - 2 alpha) lies within ± margin. better, worse: it excludes 0, and the "
             "adjusted p is at most alpha. non-inferior: not worse by the margin or more. non-superior: not better by "

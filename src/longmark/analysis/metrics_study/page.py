@@ -7,9 +7,10 @@ from operator import attrgetter
 from typing import Any
 
 from longmark.analysis.compare.hypotheses import hypotheses_section
-from longmark.analysis.compare.page import METRIC, On
 from longmark.analysis.metrics_study.score_sections import (
+    METRIC,
     SYSTEM,
+    On,
     bounds,
     distributions,
     on_systems,

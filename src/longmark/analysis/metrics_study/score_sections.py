@@ -5,15 +5,23 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
-from longmark.analysis.compare.page import METRIC, On
 from longmark.analysis.metrics_study.study import MetricProperties, MetricsStudy, SystemScores
 from longmark.report.charts import Box, Curve, Panel, box_plots, curves, histograms
 from longmark.report.document import Section
 from longmark.report.format import LOWER, metric_titles
 from longmark.report.tables import Column, Table
 
+
+class On(NamedTuple):
+    """A metric, or two, and what a line of a table is about: a system, a pair of systems, a correlation."""
+
+    metric: Any
+    of: Any
+
+
+METRIC = Column("metric", "metric.metric", kind="metric")
 SYSTEM = (METRIC, Column("system", "of.system"))
 
 

@@ -26,8 +26,7 @@ import numpy as np
 from longmark import __version__
 from longmark.analysis.compare.checks import by_reason, check_scoring, check_settings, question_notices, run_notices
 from longmark.analysis.compare.hypotheses import clustered_test, tests_for
-from longmark.analysis.compare.metric import Settings, tests_of
-from longmark.analysis.compare.power import undetectable_in
+from longmark.analysis.compare.tests import Settings, tests_of, undetectable_in
 from longmark.errors import UserError, options_of
 from longmark.records import Usage
 from longmark.report.distribution import bin_edges
