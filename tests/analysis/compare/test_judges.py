@@ -186,7 +186,7 @@ def test_files_of_rows_are_judges_by_their_names(tmp_path):
 
 def test_every_table_with_a_result_names_the_judges_in_every_form(tmp_path):
     page = document(compare(judged(tmp_path, three()), judges=True, draws=200, margin=0.05))
-    known = ("overview", "systems", "margins", "means", "differences", "wins")
+    known = ("results", "margins", "means", "differences", "wins")
     tables = {table.name: table for section in page.sections for table in section.tables if table.name in known}
     assert set(tables) >= {"results", "margins", "means", "differences", "wins"}
     for table in tables.values():
