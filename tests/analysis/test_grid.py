@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from tests.report.drawn import texts_of
 
 from longmark.analysis.grid import Compared, Grid, adjusted, compared, p_note, pairs_grid
-from longmark.report.tables import Column, as_csv, as_text
+from longmark.report.tables import Column, as_csv, as_text, brackets
 from longmark.stats.results import Difference, Estimate
 
 VALUES = {("a", "m1"): 0.25, ("a", "m2"): 0.5, ("b", "m1"): 0.75}
@@ -34,6 +36,16 @@ def test_every_cell_is_asked_once_however_often_it_is_shown():
     assert {"a", "0.50"} <= set(texts_of(figure))
     assert "b" not in texts_of(lanes)  # a row without an estimate has no lane
     assert sorted(asked) == [("a", "m1"), ("a", "m2"), ("b", "m1"), ("b", "m2")]
+
+
+def test_the_greatest_of_a_column_are_bold_and_of_values_the_interval_is_in_the_files_only():
+    one = replace(grid([]), columns=(Column("m1", places=2, kind="value"), Column("m2", places=2))).greatest()
+    assert as_text(one.table()).splitlines()[1:] == [
+        "a        0.25  0.50 [0.40, 0.60]*  10 of 12",
+        "b       0.75*                   –         –",
+    ]
+    assert as_csv(one.table()).splitlines()[2].startswith("b,0.75,0.65,0.85,10,2,")
+    assert brackets(replace(one, columns=one.columns[:1]).table()) == ""
 
 
 def test_rows_of_several_texts_are_named_by_their_heads_and_metrics_in_words():

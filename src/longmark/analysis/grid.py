@@ -65,6 +65,14 @@ class Grid(Generic[Row]):
             self._made[place] = self.cell(*place)
         return self._made[place]
 
+    def greatest(self) -> Grid[Row]:
+        """The same with the greatest estimates of each column in bold."""
+        best: dict[str, list[Row]] = {}
+        for name in (column.name for column in self.columns):
+            known = {row: made.value for row in self.rows if (made := self[row, name]) and made.value is not None}
+            best[name] = [row for row, value in known.items() if value == max(known.values())]
+        return replace(self, best=best)
+
     def table(self) -> Table:
         """A row for each row. Figures of files are unrounded, each estimate with its interval, n, missing and so on."""
 
@@ -73,7 +81,7 @@ class Grid(Generic[Row]):
             return Best(made) if made is not None and row in self.best.get(column.name, ()) else made
 
         def cells(column: Column) -> Column:
-            return replace(column, get=lambda row: shown(row, column), kind="estimate")
+            return replace(column, get=lambda row: shown(row, column), kind=column.kind or "estimate")
 
         named = [replace(head, get=get) for head, get in map(_getter, self.heads, count())]
         columns = (*named, *map(cells, self.columns), *self.beside)
@@ -105,10 +113,9 @@ class Grid(Generic[Row]):
 
     def heat_map(self, label: str, low: float, high: float, places: int = 2) -> Figure:
         """The values of all cells, in shades between low and high."""
-        values = [
-            [made.value if (made := self[row, column.name]) else None for column in self.columns] for row in self.rows
-        ]
-        return heat_map(self._labels(self.rows), [one.name for one in self.columns], values, label, low, high, places)
+        values = [[made.value if (made := self[row, one.name]) else None for one in self.columns] for row in self.rows]
+        heads = [one.words or one.name for one in self.columns]
+        return heat_map(self._labels(self.rows), heads, values, label, low, high, places)
 
     def _labels(self, rows: Sequence[Row]) -> list[str]:
         if self.label is not None:

@@ -80,7 +80,8 @@ class Column:
     places  decimals of its numbers; None for whole numbers and text
     kind    "text", "number", "range" (`Range` cells, an interval), "extremes" (`Range` cells,
             the least to the greatest), "estimate" (`Estimate` cells: value and interval in one cell; what else an
-            estimate says is in further fields of the files, and for people in the columns of `readable`), "mean"
+            estimate says is in further fields of the files, and for people in the columns of `readable`), "value"
+            (the same, without its interval for people: for tables of many columns), "mean"
             (`Mean` cells), "method" (text, only in CSV, JSON and on the page), "p" (a p-value: three decimals,
             `<0.001` below them) or "metric" (a metric's name; the page shows it in words too)
     key     its name in CSV and JSON; made from the head where it is not given
@@ -105,12 +106,12 @@ class Column:
     def fields(self) -> tuple[str, ...]:
         ends = (f"{self.field}_low", f"{self.field}_high")
         estimate = tuple(self.field if one == "value" else f"{self.field}_{one}" for one in _OF_ESTIMATES)
-        fields = {"range": ends, "extremes": ends, "mean": (self.field, *ends), "estimate": estimate}
+        fields = {"range": ends, "extremes": ends, "mean": (self.field, *ends), "estimate": estimate, "value": estimate}
         return fields.get(self.kind, (self.field,))
 
     @property
     def numeric(self) -> bool:
-        return self.kind in ("number", "range", "extremes", "mean", "estimate", "p") or (
+        return self.kind in ("number", "range", "extremes", "mean", "estimate", "value", "p") or (
             not self.kind and self.places is not None
         )
 
@@ -227,7 +228,8 @@ def cell_text(cell: Cell, column: Column) -> str:
     if isinstance(cell, bool):
         return "yes" if cell else "no"
     if isinstance(cell, Mean | Estimate):
-        interval = f" {cell_text(Range(cell.low, cell.high), column)}" if cell.low is not None else ""
+        drawn = cell.low is not None and column.kind != "value"
+        interval = f" {cell_text(Range(cell.low, cell.high), column)}" if drawn else ""
         return _number(cell.value, column.places) + interval
     if isinstance(cell, Range):
         if column.kind == "extremes":
@@ -295,7 +297,8 @@ def _with_counts(table: Table, places: Sequence[int]) -> Table:
 
 def brackets(table: Table) -> str:
     """What the brackets of estimates are: level and methods of the intervals; "" without one."""
-    cells = (_estimate(cell) for row in table.rows for cell in row)
+    shown = [place for place, column in enumerate(table.columns) if column.kind == "estimate"]
+    cells = (_estimate(row[place]) for row in table.rows for place in shown)
     drawn = [one for one in cells if one is not None and one.low is not None]
     how = list(dict.fromkeys(one.method for one in drawn if one.method))
     methods = f" ({', '.join(how)})" if 0 < len(how) <= _METHODS else ""
@@ -308,7 +311,7 @@ def _reasons(names: Sequence[str], of: Sequence[Estimate]) -> list[str]:
     or another."""
     why: dict[str, list[str]] = {}
     for name, one in zip(names, of, strict=True):
-        for text in filter(None, (one.reason, one.remark)):
+        for text in filter(None, dict.fromkeys((one.reason, one.remark))):
             why.setdefault(text, []).append(name)
     return [text if len(its) == len(of) else f"{', '.join(its)}: {text}" for text, its in why.items()]
 

@@ -18,7 +18,7 @@ from functools import cached_property
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import orjson
 
@@ -41,6 +41,9 @@ from longmark.report.figures import Figure
 from longmark.report.format import counted
 from longmark.report.tables import Column, Table
 from longmark.workspace import Workspace, now
+
+if TYPE_CHECKING:
+    from longmark.analysis.grid import Grid
 
 Results = TypeVar("Results")
 
@@ -379,12 +382,12 @@ def digest(path: Path) -> str:
 
 @dataclass(frozen=True)
 class Part(Generic[Results]):
-    """A section of the page. says, note: its text; tables, figures, links: functions of the results; absent: why it is
-    left out for these results, in a sentence ("": it is not)."""
+    """A section of the page. says, note: its text (says: or a function of the results); tables, figures, links:
+    functions of the results; absent: why it is left out for these results, in a sentence ("": it is not)."""
 
     title: str
-    says: str
-    tables: Callable[[Results], Iterable[Table]] = lambda _results: ()
+    says: str | Callable[[Results], str]
+    tables: Callable[[Results], Iterable[Table | Grid[Any]]] = lambda _results: ()
     figures: Callable[[Results], Sequence[Figure]] = lambda _results: ()
     note: str = ""
     links: Callable[[Results], Sequence[tuple[str, str]]] = lambda _results: ()
@@ -393,15 +396,17 @@ class Part(Generic[Results]):
 
 def sections(parts: Iterable[Part[Results]], results: Results, stages: Mapping[str, Any]) -> tuple[Section, ...]:
     """The sections that have tables with rows, or links; the cost of the stages last, if there are any."""
-    made = []
+    shown = []
     for part in parts:
         if not part.absent(results):
-            tables, links = [table for table in part.tables(results) if table.rows], part.links(results)
-            if tables or links:
-                made.append(Section(part.title, part.says, tables, part.figures(results), part.note, links=links))
+            made = [one if isinstance(one, Table) else one.table() for one in part.tables(results) if one.rows]
+            links = part.links(results)
+            if made or links:
+                says = part.says if isinstance(part.says, str) else part.says(results)
+                shown.append(Section(part.title, says, made, part.figures(results), part.note, links=links))
     if stages:
-        made.append(Section(_STAGES, "The cost of every stage, over all sessions.", [stage_table(stages)]))
-    return tuple(made)
+        shown.append(Section(_STAGES, "The cost of every stage, over all sessions.", [stage_table(stages)]))
+    return tuple(shown)
 
 
 def brief(page: Document) -> Document:

@@ -61,7 +61,7 @@ def test_unscored_pairs_have_their_reason_in_the_table(tmp_path: Path, study):
     done = study("pairs.jsonl", "--metrics", "classic.rouge_1", "--out", "out")
     assert (done.code, done.err.splitlines()[-1]) == (4, "longmark: classic.rouge_1: has no score")
     assert (tmp_path / "out" / "report.html").exists()
-    reason = figures(tmp_path / "out", "accuracy")["classic.rouge_1"]["reason"]
+    reason = figures(tmp_path / "out", "accuracy")["classic.rouge_1"]["unscored_because"]
     assert reason == "8 missing_input (Answer a: The example has no reference answer)"
 
 

@@ -8,6 +8,7 @@ import pytest
 from tests.analysis.studies.calf.test_calf_results import shown
 from tests.program import run
 
+from longmark.analysis.studies.calf import tables
 from longmark.analysis.studies.calf.results import LONGER_CHARACTERS, LONGER_WORDS, MODEL, CalfOptions, Results
 from longmark.analysis.studies.calf.rows import read
 from longmark.records.read import Reading
@@ -25,14 +26,12 @@ def real(folder: Path, name: str, file: str) -> Results:
 
 def test_the_verdicts_of_llmbar_give_the_published_figures_of_both_orders(tmp_path: Path):
     found = real(tmp_path, "llmbar", "llmbar/Natural_ChatGPT-0301_Vanilla_result.json")
-    (orders,) = found.orders
+    (judge,) = tables.orders(found).rows
     # Natural_ChatGPT-0301_Vanilla_statistics.json: correct_False, correct_True, correct_both, equal
-    assert [shown(one) for one in (orders.first_a, orders.first_b, orders.both, orders.same)] == [
-        (0.84, 100),
-        (0.84, 100),
-        (0.73, 100),
-        (0.78, 100),
-    ]
+    published = {"accuracy, a first": 0.84, "accuracy, b first": 0.84, "right in both": 0.73, "same choice": 0.78}
+    assert {name: shown(found.of_orders(judge)[name]) for name in published} == {
+        name: (value, 100) for name, value in published.items()
+    }
 
 
 def test_the_longer_answer_of_lfqa_e_is_right_in_274_of_600_pairs(tmp_path: Path):

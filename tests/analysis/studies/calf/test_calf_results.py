@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from tests.analysis.studies.calf.calf_runs import CHOICES, JUDGE, METRIC, VOTER, pairs, row, rows, write_run
 
+from longmark.analysis.grid import Grid
 from longmark.analysis.studies.calf import cases, tables
 from longmark.analysis.studies.calf.results import (
     FIRST,
@@ -22,7 +23,7 @@ from longmark.analysis.studies.calf.results import (
 )
 from longmark.analysis.studies.calf.rows import read
 from longmark.errors import UserError
-from longmark.report.tables import Table, as_csv
+from longmark.report.tables import as_csv
 from longmark.scores.files import examples_of
 from longmark.stats.results import Estimate
 
@@ -31,13 +32,13 @@ def results(folder: Path, *, options: CalfOptions | None = None, **given: Any) -
     return Results(read([write_run(folder / "run", **given)]), options or CalfOptions())
 
 
-def cells(table: Table, metric: str) -> list[float | None]:
-    """The figures of a metric's line, to three decimals."""
-    (line,) = [line for line in table.rows if line[0] == metric]
-    return [None if cell.value is None else round(cell.value, 3) for cell in line[1:]]
+def cells(grid: Grid[str], row: str) -> list[float | None]:
+    """The figures of a line, to three decimals."""
+    return [shown(grid[row, column.name])[0] for column in grid.columns]
 
 
-def shown(estimate: Estimate) -> tuple[float | None, int]:
+def shown(estimate: Estimate | None) -> tuple[float | None, int]:
+    assert estimate is not None
     return None if estimate.value is None else round(estimate.value, 3), estimate.n
 
 
@@ -62,27 +63,30 @@ def test_pairs_of_one_question_are_one_cluster(tmp_path: Path):
 
 def test_tables_by_subject_and_mode_have_the_mean_of_the_groups_and_of_all_pairs(tmp_path: Path):
     found = results(tmp_path)
-    third, fifteenth, *_ = (one for one in tables.accuracies(found) if one.name in ("table3", "table15"))
-    assert [column.name for column in third.columns] == ["metric", "art", "law", "Avg.", "all"]
-    assert cells(third, METRIC) == [0.667, 0.5, 0.583, 0.571]  # 5, 8 of 5, 6, 8; 1, 4 of 1 to 4; (2/3 + 1/2) / 2
-    assert cells(third, MODEL) == [None, 0.5, None, 0.5]  # art has no pair of human and model: no mean
-    assert cells(fifteenth, METRIC) == [0.667, 0.333, 0.5, 0.5]  # law without pair 4: 1 of 1, 2, 3
+    third, fifteenth = tables.subjects(found)
+    assert [column.name for column in third.columns] == ["all", "art", "law", "Avg."]
+    assert cells(third, METRIC) == [0.571, 0.667, 0.5, 0.583]  # 5, 8 of 5, 6, 8; 1, 4 of 1 to 4; (2/3 + 1/2) / 2
+    assert cells(third, MODEL) == [0.5, None, 0.5, None]  # art has no pair of human and model: no mean
+    assert cells(fifteenth, METRIC) == [0.5, 0.667, 0.333, 0.5]  # law without pair 4: 1 of 1, 2, 3
+    art = third[METRIC, "art"]
+    assert (art.n, art.missing) == (3, 1)  # type: ignore[union-attr]  # 7 has no score
     modes = {one.name: one for one in tables.modes(found)}
-    assert cells(modes["by_mode"], METRIC) == [0.5, 0.5, 1.0, 0.667, 0.571]
-    assert [column.name for column in modes["table4"].columns[1:-2]] == ["art H/H", "art M/M", "law H/H", "law H/M"]
-    assert cells(modes["table4"], METRIC) == [0.5, 1.0, 0.5, 0.5, 0.625, 0.571]
+    assert cells(modes["by_mode"], METRIC) == [0.571, 0.5, 0.5, 1.0, 0.667]
+    assert [column.name for column in modes["table4"].columns[1:-1]] == ["art H/H", "art M/M", "law H/H", "law H/M"]
+    assert cells(modes["table4"], METRIC) == [0.571, 0.5, 1.0, 0.5, 0.5, 0.625]
 
 
 def test_the_raters_agreement_and_accuracy_where_they_differ_and_where_they_agree(tmp_path: Path):
     found = results(tmp_path)
-    table = {line[0]: [cell.value for cell in line[1:-1]] for line in tables.table2(found).rows}
-    assert table == {"art": [0.5, None, 1.0, 0.75], "law": [0.5, 1.0, None, 0.75], "all": [0.5, 1.0, 1.0, 0.75]}
+    second = tables.table2(found)
+    agreeing = {subject: cells(second, subject) for subject in second.rows}
+    assert agreeing == {"art": [0.75, 0.5, None, 1.0], "law": [0.75, 0.5, 1.0, None], "all": [0.75, 0.5, 1.0, 1.0]}
     sixteen, seventeen = tables.disputes(found)
-    assert cells(sixteen, METRIC) == [1.0, 0.0, 0.5, 0.5]  # 5 is right, 2 is not
-    assert cells(seventeen, METRIC) == [0.5, 0.667, 0.583, 0.6]  # 8 of 6, 8 (7 has no score); 1, 4 of 1, 3, 4
+    assert cells(sixteen, METRIC) == [0.5, 1.0, 0.0, 0.5]  # 5 is right, 2 is not
+    assert cells(seventeen, METRIC) == [0.6, 0.5, 0.667, 0.583]  # 8 of 6, 8 (7 has no score); 1, 4 of 1, 3, 4
     assert "Percentage" in found.people.coefficients[0].coefficient.title()
     (ceiling,) = [one for one in found.people.ceilings if one.name == "a rater"]
-    assert shown(ceiling.agrees) == (0.75, 16)  # type: ignore[arg-type]
+    assert shown(ceiling.agrees) == (0.75, 16)
 
 
 def test_errors_of_expanded_references_are_counted_once_a_question(tmp_path: Path):
@@ -106,35 +110,40 @@ def test_errors_of_expanded_references_are_counted_once_a_question(tmp_path: Pat
 def test_one_rater_is_no_second_rater(tmp_path: Path):
     single = [{**pair, "labels": {"one": pair["label"]}} for pair in pairs()]
     found = results(tmp_path, given=single)
-    assert [line[1:-1] for line in tables.table2(found).rows if any(cell.value for cell in line[1:-1])] == []
+    second = tables.table2(found)
+    assert {one for subject in second.rows for one in cells(second, subject)} == {None}
     assert list(tables.disputes(found)) == []
     assert found.agreeing(range(8)).reason == "no second rater"
 
 
 def test_flips_are_choices_that_depend_on_the_order(tmp_path: Path):
-    found = {one.metric: one for one in results(tmp_path).orders}
-    judge = found[JUDGE]
-    assert shown(judge.first_a) == (0.75, 4)  # a a b tie for a b b tie
-    assert shown(judge.first_b) == (1.0, 4)  # a b b tie
-    assert shown(judge.both) == (0.75, 4)
-    assert shown(judge.same) == (0.75, 4)
-    assert shown(judge.first) == (0.667, 6)  # 1: a of a, not of b; 2: both; 3: not of a, of b
-    assert found[VOTER].same.n == 0  # it saw one order
+    found = tables.orders(results(tmp_path))
+    judge = {column.name: shown(found[JUDGE, column.name]) for column in found.columns}
+    assert judge == {
+        "same choice": (0.75, 4),
+        "chooses the first shown": (0.667, 6),  # 1: a of a, not of b; 2: both; 3: not of a, of b
+        "right in both": (0.75, 4),
+        "accuracy, a first": (0.75, 4),  # a a b tie for a b b tie
+        "accuracy, b first": (1.0, 4),  # a b b tie
+    }
+    assert shown(found[VOTER, "same choice"]) == (None, 0)  # it saw one order
 
 
 def test_a_judge_that_always_chooses_the_first_flips_on_every_pair(tmp_path: Path):
     both = [{"first": "a", "choice": "a"}, {"first": "b", "choice": "b"}]
     made = [row(str(number), JUDGE, "tie", choices=both) for number in range(1, 9)]
-    (judge,) = results(tmp_path, made=made).orders
-    assert (shown(judge.same), shown(judge.first)) == ((0.0, 8), (1.0, 16))
+    judge = results(tmp_path, made=made).of_orders(JUDGE)
+    assert (shown(judge["same choice"]), shown(judge["chooses the first shown"])) == ((0.0, 8), (1.0, 16))
 
 
 def test_peoples_choice_among_the_votes(tmp_path: Path):
-    first = results(tmp_path).votes[0]
-    assert (first.metric, first.subject) == (VOTER, "")
-    assert shown(first.among) == (0.667, 3)  # a in a a b, b in a b tie, b not in a a a
-    assert shown(first.plurality) == (0.333, 3)  # a, tie, a for a, b, b
-    assert shown(first.agreed) == (0.333, 3)
+    found = tables.votes(results(tmp_path))
+    assert found.rows == [(VOTER, ""), (VOTER, "art"), (VOTER, "law")]
+    assert [shown(found[(VOTER, ""), column.name]) for column in found.columns] == [
+        (0.667, 3),  # a in a a b, b in a b tie, b not in a a a
+        (0.333, 3),  # a, tie, a for a, b, b
+        (0.333, 3),
+    ]
 
 
 def test_two_metrics_make_the_same_choice_on_the_pairs_that_both_scored(tmp_path: Path):
@@ -166,14 +175,14 @@ def test_the_best_band_is_the_one_of_a_search_through_all(seed: int):
 
 def test_a_band_is_chosen_on_some_questions_and_tested_on_the_others(tmp_path: Path):
     found = results(tmp_path, options=CalfOptions(development=0.4))
-    (metric,) = [one for one in found.developed if one.metric == METRIC]
+    metric = found.of_split(METRIC)
     questions = {found.pairs[row].question for row in found.tuning}
     assert len(questions) == 2  # .4 of five
-    assert metric.tuning.n + metric.rest.n == 7
-    assert metric.band is not None
-    assert metric.rest_with_band is not None
-    assert metric.rest_with_band.n == metric.rest.n
-    assert [one.band for one in found.developed if one.metric in (JUDGE, FIRST)] == [None, None]
+    assert metric["development"].n + metric["the rest"].n == 7
+    assert metric["the rest, with band"].n == metric["the rest"].n
+    gain = (metric["the rest, with band"].value or 0) - (metric["the rest"].value or 0)
+    assert metric["gain"].value == pytest.approx(gain)
+    assert [found.band(name) for name in (JUDGE, FIRST)] == [None, None]
 
 
 def test_the_split_depends_on_the_seed_and_the_questions_only():
@@ -226,7 +235,7 @@ def test_verdicts_in_a_file_of_pairs_are_those_of_a_metric(tmp_path: Path):
     given = [{**pair, "meta": {"verdicts": {"ChatGPT": both}}} for pair in pairs()]
     found = results(tmp_path, given=given, made=[])
     assert found.judges["ChatGPT"].made(8) == ["tie"] * 8
-    assert shown(next(one for one in found.orders if one.metric == "ChatGPT").same) == (0.0, 8)
+    assert shown(found.of_orders("ChatGPT")["same choice"]) == (0.0, 8)
 
 
 def test_a_verdict_missing_from_some_pairs_leaves_them_unscored(tmp_path: Path):
@@ -242,7 +251,7 @@ def test_a_verdict_missing_from_some_pairs_leaves_them_unscored(tmp_path: Path):
 def test_a_judge_that_sees_one_answer_at_a_time_has_no_orders(tmp_path: Path):
     found = results(tmp_path, made=[row("1", "pairs.keypoints", "a", choices=[{"choice": "a", "judge": "small"}])])
     assert found.judges["pairs.keypoints"].made(8)[0] == "a"
-    assert found.orders == []
+    assert tables.orders(found).rows == []
 
 
 def test_a_metric_without_a_test_is_not_tested(tmp_path: Path):
@@ -293,7 +302,7 @@ def test_two_pairs_of_one_id_must_be_equal(tmp_path: Path):
 
 def test_the_tables_hold_every_metric_and_no_figure_is_rounded(tmp_path: Path):
     found = results(tmp_path)
-    text = as_csv(tables.accuracy(found))
+    text = as_csv(tables.accuracy(found).table())
     assert text.count("\n") == 8
     assert "0.5714285714285714" in text
     assert [line[1] for line in tables.table1(found).rows] == [4, 4, 8]

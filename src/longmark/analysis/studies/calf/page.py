@@ -5,33 +5,36 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from longmark.analysis.metaeval import label_sections
+from longmark.analysis.grid import Grid
+from longmark.analysis.metaeval.label_sections import differences
 from longmark.analysis.metaeval.sections import raters
 from longmark.analysis.studies.calf import cases, tables
-from longmark.analysis.studies.calf.results import NO_SECOND, Results
+from longmark.analysis.studies.calf.results import NO_SECOND, ORDERS, VOTES, Results
 from longmark.analysis.studies.study import Part, notices, sections
-from longmark.report.charts import Stack, forest, stacked
+from longmark.report.charts import Stack, stacked
 from longmark.report.document import Document, Section
 from longmark.report.figures import Figure
-from longmark.report.format import counted, fixed, listed, metric_titles
-from longmark.report.tables import Column
+from longmark.report.format import counted, fixed, listed
+from longmark.report.tables import Column, Table
 
 _RATERS = "Raters"
-_MAPS = {"human/human": "figure 9", "human/model": "figure 10", "model/model": "figure 11"}
+_NO_RATERS = f"Tables 2, 16 and 17 are left out: {NO_SECOND}. No pair has the choices of two raters."
+_FIRST = "Share of decisions for the answer shown first; dashed: no bias"
+_MAPS = {"all": "figure 3", "human/human": "figure 9", "human/model": "figure 10", "model/model": "figure 11"}
 _CHANCE = round(1 / 3, 3)
 
 
 def document(results: Results, stages: Mapping[str, Any], settings: Mapping[str, Any]) -> Document:
     """The page. stages: their states; settings: how the choices were made."""
-    pairs, options, parts = results.pairs, results.options, list(_parts(results))
+    pairs, options = results.pairs, results.options
     modes = [f"{len(rows):,} {mode}" for mode, rows in results.modes.items()]
     return Document(
         kind="calf study",
         title="Metrics against people's choices between two long answers",
         lede=f"{counted(len(pairs), 'pair')} of {counted(len({pair.question for pair in pairs}), 'question')}"
         f"{f' ({listed(modes)})' if modes else ''}, {counted(len(results.read.judges), 'metric')}",
-        sections=list(_sections(results, parts, stages)),
-        notices=[*results.read.notices, *results.notices, *notices(parts, results, stages)],
+        sections=list(_sections(results, stages)),
+        notices=[*results.read.notices, *results.notices, *notices(PARTS, results, stages)],
         settings={
             **settings,
             "runs": [str(run) for run in results.read.runs],
@@ -42,68 +45,23 @@ def document(results: Results, stages: Mapping[str, Any], settings: Mapping[str,
     )
 
 
-def _sections(results: Results, parts: Sequence[Part[Results]], stages: Mapping[str, Any]) -> Iterator[Section]:
+def _sections(results: Results, stages: Mapping[str, Any]) -> Iterator[Section]:
     """Those of the parts, with the raters' agreement behind their tables."""
-    for one in sections(parts, results, stages):
+    for one in sections(PARTS, results, stages):
         yield one
         if one.title == _RATERS:
             yield raters(results.people, "pair")
-
-
-def _parts(results: Results) -> Iterator[Part[Results]]:
-    yield Part("Accuracy", in_words(results), lambda r: [tables.accuracy(r)], lambda r: [_accuracy(r)])
-    says = "Accuracy by the subject of the question."
-    yield Part("Subjects", says, tables.accuracies, absent=lambda r: _none(r.subjects, "subject", "tables 3, 5 and 15"))
-    says = "Accuracy by who wrote the two answers."
-    yield Part("Modes", says, tables.modes, absent=lambda r: _none(r.modes, "mode", "table 4"))
-    says = "Accuracy by the category of the question (appendix A.1)."
-    yield Part("Categories of questions", says, tables.categories, lambda r: [_categories(r)])
-    says = "How often two metrics, or a metric and a baseline, make the same choice."
-    yield Part("Agreement between metrics", says, lambda r: [tables.same_choices(r)], _maps)
-    table, figure = label_sections.differences(
-        "differences",
-        "Differences in accuracy",
-        results.differences,
-        "Over the pairs on which both have a choice. Paired sign-flip tests (max-T); the signs of a question flip "
-        "together. The interval is the test inverted, so it agrees with p. p (Holm), over all pairs of metrics, "
-        "decides.",
-        results.options.alpha,
-        [Column(f"only {one} right", f"result.only_{one}", key=f"only_{one}") for one in ("first", "second")],
-    )
-    says = "Which of two metrics agrees with people more often. One that is not significant does not show equality."
-    yield Part("Differences between metrics", says, lambda _: [table], lambda _: [figure])
-    says = "Whether a judge's choice depends on which answer it sees first."
-    yield Part("Order of the answers", says, lambda r: [tables.orders(r)], lambda r: [_first(r)])
-    says = "How often people's choice is among a judge's votes, and how often most votes are for it."
-    yield Part("Votes", says, lambda r: [tables.votes(r)], lambda r: [_votes(r)])
-    says = "How often two raters agree, and how metrics do where they did not and where they did (appendix C.4)."
-    yield Part(_RATERS, says, lambda r: [tables.table2(r), *tables.disputes(r)], absent=_no_second)
-    says = "Tie bands, and the best metric, are chosen on some of the questions and tested on the others."
-    note = "The sections above are over all pairs."
-    yield Part("Development split", says, lambda r: [tables.developed(r)], note=note)
-    yield Part(
-        "Disagreements with people",
-        "The pairs on which each metric disagrees most with people (appendix C.5): both answers side by side, people's "
-        "choice, and the choice of every metric.",
-        links=lambda r: [(path, name) for name, path in cases.links(r).items()],
-    )
-    yield Part("The pairs", "What the data set contains.", lambda r: [tables.table1(r), *tables.table6(r)])
 
 
 def _none(groups: Mapping[str, Any], what: str, of: str) -> str:
     return "" if groups else f"The pairs have no {what}. Left out: {of}."
 
 
-def _no_second(results: Results) -> str:
-    twice = results.disputed or results.undisputed
-    return "" if twice else f"Tables 2, 16 and 17 are left out: {NO_SECOND}. No pair has the choices of two raters."
-
-
 def _accuracy(results: Results) -> Figure:
-    words, best = metric_titles(one.metric for one in results.metrics), results.best_baseline
-    rows = [label_sections.lane(words[one.metric], one.accuracy) for one in results.metrics]
+    best = results.best_baseline
     lines = (_CHANCE,) if best is None or best.accuracy.value is None else (_CHANCE, round(best.accuracy.value, 3))
-    return forest(rows, "Accuracy on a, b or tie; dashed: chance, and the best baseline", lines)
+    label = "Accuracy on a, b or tie; dashed: chance, and the best baseline"
+    return tables.accuracy(results).forest(label, reference=lines)
 
 
 def in_words(results: Results) -> str:
@@ -126,14 +84,22 @@ def in_words(results: Results) -> str:
 
 def _maps(results: Results) -> Sequence[Figure]:
     """Figures 3 and 9 to 11."""
-    groups = {"all pairs (the paper's figure 3)": range(len(results.pairs))}
-    if len(results.modes) > 1:
-        groups |= {f"{mode} (the paper's {_MAPS[mode]})": rows for mode, rows in results.modes.items()}  # type: ignore[misc]
-    title = "Share of pairs with the same choice"
+    of = "Share of pairs with the same choice, "
     return [
-        label_sections.same_choices(results.agreements(rows), label=f"{title}, {of}").figures[0]
-        for of, rows in groups.items()
+        tables.matrix(results, rows).heat_map(f"{of}{mode} (the paper's {_MAPS[mode]})", 0.0, 1.0)
+        for mode, rows in tables.every_mode(results).items()
     ]
+
+
+def _differences(results: Results) -> tuple[Table, Figure]:
+    only = [Column(f"only {one} right", f"result.only_{one}", key=f"only_{one}") for one in ("first", "second")]
+    note = (
+        "Over the pairs on which both have a choice. Paired sign-flip tests (max-T); the signs of a question flip "
+        "together. The interval is the test inverted, so it agrees with p. p (Holm), over all pairs of metrics, "
+        "decides."
+    )
+    title, alpha = "Differences in accuracy", results.options.alpha
+    return differences("differences", title, results.differences, note, alpha, only)
 
 
 def _categories(results: Results) -> Figure:
@@ -146,15 +112,79 @@ def _categories(results: Results) -> Figure:
     return stacked(bars, "Categories of questions (the paper's figure 4)")
 
 
-def _first(results: Results) -> Figure:
-    rows = [label_sections.lane(one.metric, one.first) for one in results.orders]
-    return forest(rows, "Share of decisions for the answer shown first; dashed: no bias", 0.5)
-
-
 def _votes(results: Results) -> Figure:
-    rows = [
-        label_sections.lane(f"{one.metric}, {one.subject or 'all'}: {what}", estimate)
-        for one in results.votes
-        for what, estimate in (("among the votes", one.among), ("plurality", one.plurality))
-    ]
-    return forest(rows, "People's choice among the votes, and plurality (the paper's figure 2)", None)
+    """Figure 2."""
+    table = tables.votes(results)
+    lanes: Grid[tuple[str, str, str]] = Grid(
+        *("figure2", table.title, (*table.heads, "votes")),
+        [(*row, what) for row in table.rows for what in VOTES[:2]],
+        [Column("share")],
+        lambda lane, _column: table[lane[:2], lane[2]],
+    )
+    return lanes.forest("People's choice among the votes, and plurality (the paper's figure 2)")
+
+
+PARTS: tuple[Part[Results], ...] = (
+    Part("Accuracy", in_words, lambda r: [tables.accuracy(r)], lambda r: [_accuracy(r)]),
+    Part(
+        "Subjects",
+        "Accuracy by the subject of the question.",
+        tables.subjects,
+        absent=lambda r: _none(r.subjects, "subject", "tables 3, 5 and 15"),
+    ),
+    Part(
+        "Modes",
+        "Accuracy by who wrote the two answers. H: human, M: model.",
+        tables.modes,
+        absent=lambda r: _none(r.modes, "mode", "table 4"),
+    ),
+    Part(
+        "Categories of questions",
+        "Accuracy by the category of the question (appendix A.1).",
+        tables.categories,
+        lambda r: [_categories(r)],
+    ),
+    Part(
+        "Agreement between metrics",
+        "How often two metrics, or a metric and a baseline, make the same choice.",
+        lambda r: [tables.same_choices(r)],
+        _maps,
+    ),
+    Part(
+        "Differences between metrics",
+        "Which of two metrics agrees with people more often. One that is not significant does not show equality.",
+        lambda r: [_differences(r)[0]],
+        lambda r: [_differences(r)[1]],
+    ),
+    Part(
+        "Order of the answers",
+        "Whether a judge's choice depends on which answer it sees first.",
+        lambda r: [tables.orders(r)],
+        lambda r: [tables.orders(r).forest(_FIRST, ORDERS[1], 0.5)],
+    ),
+    Part(
+        "Votes",
+        "How often people's choice is among a judge's votes, and how often most votes are for it.",
+        lambda r: [tables.votes(r)],
+        lambda r: [_votes(r)],
+    ),
+    Part(
+        _RATERS,
+        "How often two raters agree, and how metrics do where they did not and where they did (appendix C.4).",
+        lambda r: [tables.table2(r), *tables.disputes(r)],
+        absent=lambda r: "" if r.disputed or r.undisputed else _NO_RATERS,
+    ),
+    Part(
+        "Development split",
+        "Tie bands, and the best metric, are chosen on some of the questions and tested on the others.",
+        lambda r: [tables.developed(r)],
+        note="The sections above are over all pairs.",
+    ),
+    Part(
+        "Disagreements with people",
+        "The pairs on which each metric disagrees most with people (appendix C.5): both answers side by side, people's "
+        "choice, and the choice of every metric.",
+        links=lambda r: [(path, name) for name, path in cases.links(r).items()],
+    ),
+    Part("The pairs", "What the data set contains.", lambda r: [tables.table1(r), *tables.table6(r)]),
+)

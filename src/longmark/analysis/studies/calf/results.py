@@ -9,9 +9,9 @@ from __future__ import annotations
 import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
-from itertools import accumulate, combinations
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
+from itertools import accumulate
 
 from longmark.analysis.grid import Compared, compared
 from longmark.analysis.metaeval.agreement import Agreement, RatedItems, agreeing, agreement
@@ -31,6 +31,9 @@ FIRST, MODEL = "always first", "always model"
 BASELINES = (LONGER_WORDS, LONGER_CHARACTERS, FIRST, MODEL)
 NO_SECOND = "no second rater"
 CHECKED = "references checked"
+ORDERS = ("same choice", "chooses the first shown", "right in both", "accuracy, a first", "accuracy, b first")
+VOTES = ("among the votes", "plurality", "all the same")
+SPLIT = ("the rest", "the rest, with band", "gain", "development")
 
 Rows = Sequence[int]
 """Places of pairs."""
@@ -52,45 +55,6 @@ class CalfOptions:
             raise UserError(f"--development {self.development}: expected a share of the questions, 0 or below 1")
 
 
-@dataclass(frozen=True, slots=True)
-class Orders:
-    """A judge that saw pairs in one order or both. first_a, first_b: its accuracy with that answer shown first; both:
-    right in both orders; same: the same choice in both; first: the share of its decisions for the answer shown first.
-    """
-
-    metric: str
-    first_a: Estimate
-    first_b: Estimate
-    both: Estimate
-    same: Estimate
-    first: Estimate
-
-
-@dataclass(frozen=True, slots=True)
-class Votes:
-    """A judge with several votes on each pair (figure 2). among: people's choice is among the votes; plurality: most
-    votes are for it; agreed: all votes are the same. subject: "" for all pairs."""
-
-    metric: str
-    subject: str
-    among: Estimate
-    plurality: Estimate
-    agreed: Estimate
-
-
-@dataclass(frozen=True, slots=True)
-class Developed:
-    """A metric on the development split, and on the rest: its accuracy as it stands; and, for a metric that scores
-    answers, with the band within which two scores tie that is best on the development split."""
-
-    metric: str
-    tuning: Estimate
-    rest: Estimate
-    band: float | None = None
-    tuning_with_band: float | None = None
-    rest_with_band: Estimate | None = None
-
-
 class Results:
     """The results of the pairs and choices that were read."""
 
@@ -106,6 +70,8 @@ class Results:
         self.judges = found.judges | read_nothing
         self.chosen: dict[str, Made] = {name: judge.made(len(self.pairs)) for name, judge in self.judges.items()}
         self.right = {name: self.sample.right(made) for name, made in self.chosen.items()}
+        self.of_orders, self.of_votes = cache(self._of_orders), cache(self._of_votes)
+        self.of_split, self.band = cache(self._of_split), cache(self._band)
 
     @cached_property
     def metrics(self) -> list[ChoiceMetric]:
@@ -171,31 +137,37 @@ class Results:
     def accuracy(self, name: str, rows: Rows, ties: bool = True) -> Estimate:
         """On these pairs; ties False: without those on which people tied (table 15)."""
         its, right = self.sample.of(rows), [self.right[name][row] for row in rows]
-        return its.rate(right if ties else its.without_ties(right))
+        counted = [gold is not None and (ties or gold != TIE) for gold in its.gold]
+        found = its.rate([r if known else None for r, known in zip(right, counted, strict=True)])
+        return replace(found, missing=sum(counted) - found.n)
 
     def same(self, one: str, other: str, rows: Rows) -> Estimate:
         """How often two judges make the same choice (figures 3 and 9 to 11)."""
         a, b = ([self.chosen[name][row] for row in rows] for name in (one, other))
         return self.sample.of(rows).same(a, b)
 
-    def agreements(self, rows: Rows) -> list[Compared]:
-        return [Compared(a, b, self.same(a, b, rows)) for a, b in combinations(self.judges, 2)]
-
     # Orders and votes -------------------------------------------------------------------------------------------------
 
-    @cached_property
-    def orders(self) -> list[Orders]:
-        return [_orders(self, judge) for judge in self.judges.values() if judge.orders]
+    def _of_orders(self, name: str) -> dict[str, Estimate]:
+        """Of a judge that saw pairs in one order or both: the same choice in both; of its decisions, those for the
+        answer shown first; right in both; its accuracy with either answer shown first."""
+        sample, shown = self.sample, [self.judges[name].orders.get(row, {}) for row in range(len(self.pairs))]
+        by = {first: sample.right([one.get(first) for one in shown]) for first in ("a", "b")}
+        twice = [None if None in both else float(all(both)) for both in zip(by["a"], by["b"], strict=True)]
+        places = [(row, first == made) for row, one in enumerate(shown) for first, made in one.items() if made != TIE]
+        same = sample.share([one["a"] == one["b"] if len(one) > 1 else None for one in shown])
+        first = sample.of(row for row, _ in places).share([first for _, first in places])
+        return dict(zip(ORDERS, (same, first, *map(sample.rate, (twice, by["a"], by["b"]))), strict=True))
 
-    @cached_property
-    def votes(self) -> list[Votes]:
-        groups = {"": range(len(self.pairs)), **self.subjects}
-        return [
-            _votes(self, judge, subject, rows)
-            for judge in self.judges.values()
-            if judge.votes
-            for subject, rows in groups.items()
-        ]
+    def _of_votes(self, name: str, subject: str) -> dict[str, Estimate]:
+        """Of a judge with several votes on each pair (figure 2): people's choice is among them; it is that of most;
+        all are the same. subject: "" for all pairs."""
+        rows = self.subjects[subject] if subject else range(len(self.pairs))
+        its, given = self.sample.of(rows), [(self.gold[row], self.judges[name].votes.get(row)) for row in rows]
+        among = its.share([None if gold is None or votes is None else gold in votes for gold, votes in given])
+        plurality = its.rate([self.right[name][row] if self.judges[name].votes.get(row) else None for row in rows])
+        same = its.share([None if votes is None else len(set(votes)) == 1 for _, votes in given])
+        return dict(zip(VOTES, (among, plurality, same), strict=True))
 
     # People -----------------------------------------------------------------------------------------------------------
 
@@ -240,22 +212,24 @@ class Results:
         questions = split([pair.question for pair in self.pairs], self.options.development, self.options.seed)
         return self.where(lambda pair: pair.question in questions)
 
-    @cached_property
-    def developed(self) -> list[Developed]:
-        """Every judge on the development split and on the rest; nothing without a split."""
-        chosen = set(self.tuning)
-        rest = [row for row in range(len(self.pairs)) if row not in chosen]
-        return [self._developed(judge, rest) for judge in self.judges.values()] if chosen else []
+    def _of_split(self, name: str) -> dict[str, Estimate]:
+        """Accuracy on the rest and on the development split; with a band, also on the rest with it, and the gain."""
+        chosen, scores, band = set(self.tuning), self.judges[name].scores, self.band(name)
+        rows = [row for row in range(len(self.pairs)) if row not in chosen]
+        its, right = self.sample.of(rows), [self.right[name][row] for row in rows]
+        found = {"the rest": its.rate(right), "development": self.accuracy(name, self.tuning)}
+        if band is not None:
+            banded = its.right([with_band(*scores[row], band[0]) if row in scores else None for row in rows])
+            found |= {"the rest, with band": its.rate(banded), "gain": its.difference(banded, right)}
+        return found
 
-    def _developed(self, judge: Judge, rest: Rows) -> Developed:
-        plain = self.accuracy(judge.name, self.tuning), self.accuracy(judge.name, rest)
-        scored = [(judge.scores[row], gold) for row in self.tuning if row in judge.scores and (gold := self.gold[row])]
-        if not scored:
-            return Developed(judge.name, *plain)
-        band, share = best_band([(a - b, gold) for (a, b), gold in scored])
-        its = self.sample.of(rest)
-        made = [with_band(*judge.scores[row], band) if row in judge.scores else None for row in rest]
-        return Developed(judge.name, *plain, band, share, its.rate(its.right(made)))
+    def _band(self, name: str) -> tuple[float, float] | None:
+        """Of a metric that scores answers: the band within which two scores tie that is best on the development split,
+        and its accuracy there."""
+        scores = self.judges[name].scores
+        decided = [(row, gold) for row in self.tuning if row in scores and (gold := self.gold[row])]
+        given = [(scores[row][0] - scores[row][1], gold) for row, gold in decided]
+        return best_band(given) if given else None
 
 
 def baselines(pairs: Sequence[Facts]) -> Iterator[Judge]:
@@ -297,32 +271,3 @@ def split(questions: Sequence[str], share: float, seed: int) -> set[str]:
     """A share of the questions, drawn by a hash of each: it does not depend on their order or on other questions."""
     ranked = sorted(set(questions), key=lambda name: hashlib.sha256(f"{seed} {name}".encode()).digest())
     return set(ranked[: round(share * len(ranked))])
-
-
-def _orders(results: Results, judge: Judge) -> Orders:
-    sample, rows = results.sample, range(len(results.pairs))
-    shown = [judge.orders.get(row, {}) for row in rows]
-    by = {first: sample.right([one.get(first) for one in shown]) for first in ("a", "b")}
-    twice = [None if None in both else both for both in zip(by["a"], by["b"], strict=True)]
-    places = [(row, first, choice) for row in rows for first, choice in shown[row].items() if choice != TIE]
-    each = sample.of(row for row, *_ in places)
-    return Orders(
-        metric=judge.name,
-        first_a=sample.rate(by["a"]),
-        first_b=sample.rate(by["b"]),
-        both=sample.rate([None if both is None else float(all(both)) for both in twice]),
-        same=sample.share([one["a"] == one["b"] if len(one) > 1 else None for one in shown]),
-        first=each.share([first == choice for _, first, choice in places]),
-    )
-
-
-def _votes(results: Results, judge: Judge, subject: str, rows: Rows) -> Votes:
-    its, pairs = results.sample.of(rows), [(results.gold[row], judge.votes.get(row)) for row in rows]
-    among = [None if gold is None or votes is None else gold in votes for gold, votes in pairs]
-    right = [r if votes else None for r, (_, votes) in zip(_right(results, judge, rows), pairs, strict=True)]
-    agreed = [None if votes is None else len(set(votes)) == 1 for _, votes in pairs]
-    return Votes(judge.name, subject, its.share(among), its.rate(right), its.share(agreed))
-
-
-def _right(results: Results, judge: Judge, rows: Rows) -> list[float | None]:
-    return [results.right[judge.name][row] for row in rows]
