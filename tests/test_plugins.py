@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from tests.program import ROOT, Done, run
+from tests.report.runs import answers_on
 
 PLUGIN = ROOT / "examples" / "plugin"
 
@@ -44,11 +45,16 @@ def test_what_it_adds_is_listed_with_its_origin(installed: Path):
 
 
 def test_what_it_adds_works_as_ours(installed: Path):
-    metrics = ("--metrics", "hedges,ccrs.question_relevance", "--judge", "echo:80", "--out", "r", "--quiet")
-    done = longmark(installed, "run", "e.jsonl", *metrics)
+    names = "hedges,hedges@modals=false,ccrs.question_relevance"
+    done = longmark(installed, "run", "e.jsonl", "--metrics", names, "--judge", "echo:80", "--out", "r", "--quiet")
     assert done.code == 0, done.err
     scores = {line.split()[0]: line.split()[2] for line in done.out.splitlines() if line.startswith(("hedges", "ccrs"))}
-    assert scores == {"hedges": "0.500", "ccrs.question_relevance": "0.800"}
+    assert scores == {"hedges": "0.500", "hedges@modals=false": "0.000", "ccrs.question_relevance": "0.800"}
+    assert longmark(installed, "report", "r", "--out", "r.html").code == 0
+    (page,) = answers_on(installed / "r.html")
+    assert '<mark class="quoted" data-quotes="1">It may.</mark> It is.' in page
+    assert "Passages of the answer" in page
+    assert "Evidence as recorded</bdi>" not in page, "hedges@modals=false marks nothing, which is no other form"
     assert longmark(installed, "count-answers", "e.jsonl").out == "x: 1\n"
     other = ("--metrics", "score.robustness", "--embedder", "echo:80", "--out", "s")
     refused = longmark(installed, "run", "e.jsonl", *other)

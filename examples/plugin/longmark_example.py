@@ -1,10 +1,14 @@
 """The share of sentences that hedge with "may", "might" or "perhaps".
 
-score = sentences with such a word / sentences; in [0, 1], lower is better. No calls. An empty answer is unscored.
+score = sentences with such a word / sentences; in [0, 1], lower is better. No calls. An empty answer is unscored. The
+page of a run marks the words in the answer (the view `marked`).
+
+Parameters: modals: whether "may" and "might" count, or only "perhaps" (`hedges@modals=false`).
 """
 
 import argparse
 import re
+from dataclasses import dataclass
 from typing import Any
 
 from longmark.errors import NoScore
@@ -12,18 +16,23 @@ from longmark.metric import Metric, Score
 from longmark.models import CHATS, Scheme
 from longmark.testing import FakeChat
 
-HEDGE = re.compile(r"\b(may|might|perhaps)\b", re.IGNORECASE)
+
+@dataclass(frozen=True)
+class Params:
+    modals: bool = True
 
 
-async def score(example: Any, _models: Any, _params: Any) -> Score:
+async def score(example: Any, _models: Any, params: Params) -> Score:
     sentences = [one for one in re.split(r"(?<=[.!?])\s+", example.answer.strip()) if one]
     if not sentences:
         raise NoScore("undefined", "The answer is empty.")
-    hedged = [one for one in sentences if HEDGE.search(one)]
-    return Score(len(hedged) / len(sentences), {"hedged": hedged, "sentences": len(sentences)})
+    hedge = re.compile(r"\b(may|might|perhaps)\b" if params.modals else r"\bperhaps\b", re.IGNORECASE)
+    hedged = [one for one in sentences if hedge.search(one)]
+    marked = [{"text": one, "label": "hedged"} for one in hedged]
+    return Score(len(hedged) / len(sentences), {"marked": marked, "sentences": len(sentences)})
 
 
-METRIC = Metric(score, needs=("answer",), bounds=(0, 1), higher_is_better=False)
+METRIC = Metric(score, needs=("answer",), bounds=(0, 1), higher_is_better=False, params=Params, view="marked")
 
 ECHO = Scheme("echo:REPLY", CHATS, "", "replies REPLY to everything", lambda _role, reply: FakeChat(reply))
 

@@ -91,6 +91,8 @@ def views_of(results: Results, facts: Mapping[str, MetricFacts]) -> list[View]:
             shown = [block for row in rows.values() for block in (("head", row.metric), ("value", row.evidence))]
             note = f"{metric} declares the view {kind}, and this evidence has another form. It is shown as recorded."
             view = View("Evidence as recorded", counted(len(rows), "score"), list(rows), [("note", note), *shown])
+        if view is None:
+            continue
         view.title += suffix
         view.covers = [f"{metric}.{part}".rstrip(".") + suffix for part in view.covers]
         found.append(view)
@@ -149,7 +151,7 @@ def _rest(evidence: Mapping[str, Any], *shown: str) -> Block:
     return "fold", "More of the evidence" if rest else "", rest
 
 
-def _claims(its: Shared) -> View:
+def _claims(its: Shared) -> View | None:
     """Claims with the vote on each dimension, and the arithmetic of the score."""
     overall = next((row for row in its.rows.values() if "weights" in row.evidence), None)
     if overall is None:
@@ -179,14 +181,16 @@ def _claims(its: Shared) -> View:
     return View("Claims and their verdicts", counted(len(claims), "claim"), list(its.rows), blocks)
 
 
-def _dimensions(its: Shared) -> View:
+def _dimensions(its: Shared) -> View | None:
     """Claims with their votes from the scores of the dimensions. Each of those has only the claims on which a judge
     found a detail, so the others are n/a."""
     names = [name for name, row in its.rows.items() if "votes" in row.evidence and "claims" in row.evidence]
     votes: dict[str, dict[str, Any]] = {}
     for name in names:
-        for claim in _list(its.rows[name].evidence["claims"]):
+        for claim in _as(list, its.rows[name].evidence["claims"]):
             votes.setdefault(_as(str, claim["claim"]), {one: {"vote": "n/a"} for one in names})[name] = claim
+    if names and not votes:
+        return None
     note = f"Claims without a detail are not recorded here. They are in the evidence of {its.metric}."
     blocks = [*_verdicts(its, names, _list(list(votes.items())), None), ("note", note)]
     return View("Claims and their verdicts", counted(len(votes), "claim"), names, blocks)
@@ -315,7 +319,7 @@ def _plain(name: str) -> str:
     return name.replace("_", " ")
 
 
-def _cells(its: Shared) -> View:
+def _cells(its: Shared) -> View | None:
     """Every list of objects as a table, all of one row of the evidence that several scores share."""
     blocks: list[Block] = []
     shown: list[Any] = []
@@ -333,7 +337,7 @@ def _cells(its: Shared) -> View:
             ]
         blocks.append(_rest(row.evidence, *(key for key, value in row.evidence.items() if _objects(value))))
     title = _plain(its.metric.rpartition(".")[2]).capitalize()
-    return View(title, counted(len(_list(shown)), "table"), list(its.rows), blocks)
+    return View(title, counted(len(shown), "table"), list(its.rows), blocks) if shown else None
 
 
 def _objects(value: Any) -> bool:
@@ -348,19 +352,21 @@ def _cell(value: Any) -> Cell:
     return Cell("words", value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
 
 
-def _turns(its: Shared) -> View:
+def _turns(its: Shared) -> View | None:
     """Who said what, in turn."""
     return _two(its, "turns", ("who", "text"), ("Turns", "turn"))
 
 
-def _marked(its: Shared) -> View:
+def _marked(its: Shared) -> View | None:
     """Passages of the answer with what they are."""
     return _two(its, "marked", ("text", "label"), ("Passages of the answer", "passage"))
 
 
-def _two(its: Shared, key: str, names: tuple[str, str], title: tuple[str, str]) -> View:
-    """A table of two texts of each entry."""
+def _two(its: Shared, key: str, names: tuple[str, str], title: tuple[str, str]) -> View | None:
+    """A table of two texts of each entry; None if there is none."""
     evidence = next(one for one in its.evidence if key in one)
+    if evidence[key] == []:
+        return None
     lines = [
         [Cell("words" if name == "text" else "line", _as(str, one[name])) for name in names]
         for one in _list(evidence[key])
@@ -370,7 +376,7 @@ def _two(its: Shared, key: str, names: tuple[str, str], title: tuple[str, str]) 
     return View(title[0], counted(len(lines), title[1]), list(its.rows), blocks)
 
 
-_MAKERS: dict[str, Callable[[Shared], View]] = {
+_MAKERS: dict[str, Callable[[Shared], View | None]] = {
     "claims": _claims,
     "points": _points,
     "facts": _facts,
@@ -380,4 +386,5 @@ _MAKERS: dict[str, Callable[[Shared], View]] = {
     "marked": _marked,
     "cells": _cells,
 }
-"""View -> what makes it of evidence. The view `judges` is made in `reasons`, for all metrics of an answer together."""
+"""View -> what makes it of evidence, None where there is nothing to show. The view `judges` is made in `reasons`, for
+all metrics of an answer together."""
