@@ -32,8 +32,7 @@ silence: `compare` and the gates therefore also count unscored answers as the wo
 - *Scored*: as any other answer (by the judge, where there is one).
 - *Refusal*: the reply that nothing relevant was found (`rag answer --comprehensive`). Other wordings are answers
   without a claim if the judge lists no claim.
-- *Skipped record*: a line that `--skip-bad` leaves out. It counts for its system, or for every system where the line
-  does not name one.
+- *Skipped record*: a line that `--skip-bad` leaves out has no row.
 - *Failed judge*: the reply could not be had; a rule that needs no judge (an empty answer) still holds.
 """
 

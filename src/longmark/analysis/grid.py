@@ -17,7 +17,6 @@ from longmark.report.charts import ForestRow, forest, heat_map
 from longmark.report.figures import Figure
 from longmark.report.format import metric_titles, p_value
 from longmark.report.tables import Best, Cell, Column, Table
-from longmark.stats.multiplicity import HOLM, adjust
 from longmark.stats.results import Estimate
 
 ROUNDING = 1e-12
@@ -155,8 +154,10 @@ def compared(names: Iterable[str], test: Callable[[str, str], Any], alpha: float
     return adjusted(found, alpha)
 
 
-def adjusted(found: Sequence[Compared], alpha: float, method: str = HOLM) -> tuple[Compared, ...]:
-    """The same pairs, with p adjusted over all of them."""
+def adjusted(found: Sequence[Compared], alpha: float, method: str = "holm") -> tuple[Compared, ...]:
+    """The same pairs, with p adjusted over all of them. method: of `stats.multiplicity`."""
+    from longmark.stats.multiplicity import adjust  # needs NumPy, which the page of a demo does not
+
     ps = adjust([one.result.p for one in found], method, alpha).adjusted
     return tuple(replace(one, adjusted=p) for one, p in zip(found, ps, strict=True))
 

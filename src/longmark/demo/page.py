@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rich.console import Console
@@ -67,9 +67,9 @@ class Found:
         comparison = compare([scores], metrics=COMPARED)
         validation = metaeval(scores, ratings)
         metrics = validation_page(validation).sections[0].tables[0]
-        rhos = {one.metric: one.estimate.value for one in metrics.items if one.conclusion.startswith("correlates with")}
+        rhos = {name: rho for name, (rho, agrees) in _against_people(metrics).items() if agrees}
         agreeing = [one for one in comparison.metrics if one.metric in rhos]
-        trusted = max(agreeing, key=lambda one: rhos[one.metric], default=None)
+        trusted = max(agreeing, key=lambda one: rhos[one.metric] or 0.0, default=None)
         rows = [row for row in read_rows(scores / "rows.jsonl") if trusted and row.metric == trusted.metric]
         with ratings.open(encoding="utf-8", newline="") as file:
             rated = {line["example_id"]: line for line in csv.DictReader(file)}
@@ -117,19 +117,24 @@ def _better(found: Found) -> str:
 
 def _trust(found: Found) -> str:
     """Which compared metrics agree with the ratings, and which do not."""
-    lines = {one.metric: one for one in found.metrics.items}
+    known = _against_people(found.metrics)
     says = []
-    for name in sorted(COMPARED, key=lambda one: one not in _agreeing(found)):
-        rho = fixed(lines[name].estimate.value, 2)
-        if name in _agreeing(found):
+    for name in sorted(COMPARED, key=lambda one: not known[one][1]):
+        rho = fixed(known[name][0], 2)
+        if known[name][1]:
             says.append(f"Trust {_title(name)}: its scores follow the ratings (rank correlation {rho}).")
         else:
             says.append(f"Do not trust {_title(name)} with this judge ({rho}).")
     return " ".join(says)
 
 
-def _agreeing(found: Found) -> set[str]:
-    return {one.metric for one in found.metrics.items if one.conclusion.startswith("correlates with")}
+def _against_people(metrics: Table) -> dict[str, tuple[float | None, bool]]:
+    """Metric -> its rank correlation with the ratings, and whether it correlates significantly."""
+    heads = [column.name for column in metrics.columns]
+    lines = [dict(zip(heads, row, strict=True)) for row in metrics.rows]
+    return {
+        line["metric"]: (line["Spearman"].value, line["conclusion"].startswith("correlates with")) for line in lines
+    }
 
 
 def _title(metric: str) -> str:
@@ -245,18 +250,11 @@ def _counted(rows: Sequence[Row]) -> str:
 
 def _metrics(found: Found) -> Section:
     """Each metric against the ratings."""
-    ci = f"{100 * found.validation.options.level:g} % CI"
-    columns = (
-        Column("metric", kind="metric"),
-        *interval_columns("Spearman", "estimate", 2, ci, "estimate", "interval"),
-        Column("answers", "estimate.n"),
-        Column("conclusion"),
-    )
     note = (
         "Spearman's rank correlation of the scores with the ratings: 1 is the same order, 0 none. The interval counts "
         "the questions, not the answers. Readability needs no judge."
     )
-    table = Table("metrics", "Metrics against ratings", columns, found.metrics.items, note)
+    table = replace(found.metrics, name="metrics", title="Metrics against ratings", note=note)
     link = ("metaeval/report.html", "The validation: every metric against the ratings")
     return Section("Which metric to trust", _trust(found), (table,), links=(link,))
 

@@ -11,7 +11,7 @@ from tests.analysis.studies.score_results import FAST, WEIGHTS, results, score
 from tests.program import write_jsonl
 
 from longmark.analysis.studies.score import people
-from longmark.analysis.studies.score.labels import Item, Label, Labels, read_labels
+from longmark.analysis.studies.score.labels import Item, Labels, read_labels
 from longmark.analysis.studies.score.results import ABSOLUTE, MASKED, SPECIFICITY
 from longmark.errors import BadInput, UserError
 from longmark.stats.means import mean_estimate
@@ -33,8 +33,7 @@ HAZARD = {
 
 
 def labels(**more: Any) -> Labels:
-    given = more or {"hazard": HAZARD}
-    return Labels([Label(d, i, r, v) for d, items in given.items() for i, by in items.items() for r, v in by.items()])
+    return Labels(more or {"hazard": HAZARD}, {})
 
 
 def judged(*votes: dict[str, int]) -> Any:
@@ -59,9 +58,9 @@ def test_the_label_of_an_answer_is_the_majority_of_its_claims_that_are_not_na(vo
 def test_people_among_themselves():
     # agreement 3 of 4. Shares over 8 labels: yes 5/8, no 3/8; chance = 25/64 + 9/64 = 34/64;
     # kappa = (3/4 - 34/64) / (30/64) = (48 - 34) / 30 = .46667
-    (one,) = people.among(labels(), list(WEIGHTS), FAST)
-    assert (one.dimension, one.agree, one.items) == ("hazard", 3, 4)
-    assert one.mean.value == pytest.approx(0.75)
+    (one,) = people.among(labels(), list(WEIGHTS), FAST).values()
+    assert (one.agree, one.share.n) == (3, 4)
+    assert one.share.value == pytest.approx(0.75)
     assert one.kappa.value == pytest.approx(14 / 30)
 
 
@@ -70,14 +69,14 @@ def test_people_against_an_evaluator_by_label():
     # Mismatches: 2 on item 1, where people agree, 2 on item 3, where they differ: half of them are contested,
     # of all rows 2 of 8
     study = results(judged=judged({"yes": 1}, {"no": 1}, {"no": 4, "yes": 1}, {"n/a": 2}))
-    (one,) = people.by_label(labels(), study)
-    assert (one.agree, one.compared, one.total) == (4, 8, 8)
-    assert one.mean.value == pytest.approx(0.5)
+    ((key, one),) = people.by_label(labels(), study).items()
+    assert (key, one.agree, one.share.n, one.share.missing) == (("hazard", "e"), 4, 8, 0)
+    assert one.share.value == pytest.approx(0.5)
     assert (one.mismatches, one.shared, one.contested, one.base) == (4, 4, 2, 2)
-    (row,) = people.mismatch_table([one]).rows
+    (row,) = people.mismatch_table({key: one}).rows
     assert row == ("hazard", "e", 4, 4, 2, 0.5, 0.25, None)
-    (row,) = people.table_12([one], results()).rows
-    assert row[:5] == ("hazard", "e", 4, 4, 50.0)
+    (row,) = people.table_12({key: one}).table().rows
+    assert (row[2].value, row[3:]) == (50.0, (4, 4))
 
 
 def test_answers_to_one_question_count_as_one_against_an_evaluator():
@@ -89,9 +88,9 @@ def test_answers_to_one_question_count_as_one_against_an_evaluator():
         (g, "e"): {f"{SPECIFICITY}.hazard": [score(f"q{i}", 0.5, votes={label: 1}) for i, label in enumerate(its)]}
         for g, its in zip("gh", both[1:], strict=True)
     }
-    (one,) = people.by_label(labels(hazard=by_item), results(generators=("g", "h"), judged=marks))
-    assert (one.agree, one.compared, one.mean.method) == (9, 12, "Hall's t")
-    assert (one.mean.clusters, one.mean.ends) == (6, mean_estimate([1, 1, 1, 0, 0.5, 1], bounds=(0, 1)).ends)
+    (one,) = people.by_label(labels(hazard=by_item), results(generators=("g", "h"), judged=marks)).values()
+    assert (one.agree, one.share.n, one.share.method) == (9, 12, "Hall's t")
+    assert (one.share.clusters, one.share.ends) == (6, mean_estimate([1, 1, 1, 0, 0.5, 1], bounds=(0, 1)).ends)
 
 
 def kappa_of(one: Any) -> list[float | None]:
@@ -103,17 +102,16 @@ def test_answers_to_one_question_count_as_one_among_people():
     said = {i: {rater: str(random.choice(["yes", "yes", "no"])) for rater in ("ann", "bob")} for i in range(20)}
     own = {item(i): its for i, its in said.items()}
     twice = {item(i, g): its for i, its in said.items() for g in "gh"}
-    (one,) = people.among(labels(hazard=own), ["hazard"], FAST)
-    (both,) = people.among(labels(hazard=twice), ["hazard"], FAST)
-    assert (both.items, one.items) == (40, 20)
+    one, both = (people.among(labels(hazard=its), ["hazard"], FAST)["hazard"] for its in (own, twice))
+    assert (both.share.n, one.share.n) == (40, 20)
     assert one.kappa.low is not None
     agree = [float(len(set(its.values())) == 1) for its in said.values()]
-    assert both.mean.ends == pytest.approx(mean_estimate(2 * agree, 2 * list(range(20)), (0, 1)).ends)
-    assert (both.mean.clusters, one.mean.method) == (20, "Wilson")
+    assert both.share.ends == pytest.approx(mean_estimate(2 * agree, 2 * list(range(20)), (0, 1)).ends)
+    assert (both.share.clusters, one.share.method) == (20, "Wilson")
     assert kappa_of(both) == pytest.approx(kappa_of(one))
     scores = {item: {rater: float(len(label)) for rater, label in its.items()} for item, its in twice.items()}
-    (rho,) = people.on_scales(labels(answer_relevance=scores), results())
-    assert (rho.rho.n, rho.rho.clusters, rho.items) == (80, 20, 40)
+    (rho,) = people.on_scales(labels(answer_relevance=scores), results()).values()
+    assert (rho.n, rho.clusters) == (80, 20)
 
 
 @pytest.mark.parametrize(
@@ -156,11 +154,11 @@ def test_answers_to_one_question_count_as_one_among_people():
 )  # fmt: skip
 def test_table_11_has_a_value_or_a_reason(said: list[tuple[str, ...]], shown: tuple[Any, ...]):
     by_item = {item(i): dict(zip("abc", its, strict=False)) for i, its in enumerate(said)}
-    table = people.table_11(people.among(labels(hazard=by_item), list(WEIGHTS), FAST), results())
-    (row,) = table.rows
-    one = dict(zip((column.field for column in table.columns), row, strict=True))
-    got = [one[name] for name in ("agree", "disagree", "percent", "percent_interval_method", "kappa", "reason")]
-    assert got == list(shown)
+    (one,) = people.among(labels(hazard=by_item), list(WEIGHTS), FAST).values()
+    percent, why = one.share.scaled(100), "; ".join(filter(None, (one.share.reason, one.kappa.reason)))
+    assert (one.agree, one.disagree, percent.value, percent.method or None, one.kappa.value, why) == shown
+    (row,) = people.table_11({"hazard": one}).table().rows
+    assert row == ("hazard", percent, one.kappa, one.agree, one.disagree)
 
 
 def test_tables_of_people_say_why_a_cell_is_empty():
@@ -168,14 +166,12 @@ def test_tables_of_people_say_why_a_cell_is_empty():
     other = {f"{SPECIFICITY}.hazard": [score("q9", 1.0, votes={"yes": 1})], MASKED: [score("q9", 0.5)]}
     study = results(judged={("g", "e"): other})
     rows = people.by_label(given, study)
-    assert [row[-1] for row in people.table_5([], rows, ["e"]).rows] == [
+    assert [row[-1] for row in people.table_5({}, rows, ["e"]).rows] == [
         "no answer has labels of two raters; e judged no labelled answer"
     ]
     assert [row[-1] for row in people.mismatch_table(rows).rows] == ["no labelled answer was judged"]
-    assert [row[-1] for row in people.table_12(rows, results()).rows] == [
-        "1 label of answers that the evaluator did not judge"
-    ]
-    lacks = [row[-1] for row in people.scale_table(people.on_scales(given, study), study).rows]
+    assert [one.share.reason for one in rows.values()] == ["1 label of answers that the evaluator did not judge"]
+    lacks = [one.reason for one in people.on_scales(given, study).values()]
     none = "no correlation: a correlation needs at least 3 pairs; found 0"
     assert lacks == [none, f"1 label of answers without a score; {none}"]
 
@@ -183,8 +179,8 @@ def test_tables_of_people_say_why_a_cell_is_empty():
 def test_an_answer_that_the_evaluator_has_not_judged_is_counted_and_not_compared():
     gap = [score("q0", None, status="model_error", reason="down"), score("q1", 0.5, votes={"yes": 1})]
     study = results(judged={("g", "e"): {f"{SPECIFICITY}.hazard": gap}})
-    (one,) = people.by_label(labels(), study)
-    assert (one.agree, one.compared, one.total) == (2, 2, 8)
+    (one,) = people.by_label(labels(), study).values()
+    assert (one.agree, one.share.n, one.share.total) == (2, 2, 8)
 
 
 def test_table_5_has_people_and_every_evaluator_in_percent():
@@ -200,18 +196,16 @@ def test_correlations_on_the_scales():
     scores = {item(0): {"a": 1.0, "b": 2.0}, item(1): {"a": 2.0, "b": 1.0}, item(2): {"a": 3.0, "b": 3.0}}
     study = results(judged={("g", "e"): {MASKED: [score(f"q{i}", v) for i, v in enumerate([0.1, 0.1, 0.9])]}})
     given = labels(answer_relevance=scores, context_utilization=scores)
-    mutual, judge, utilization = people.on_scales(given, study)
-    assert (mutual.other, mutual.items) == ("raters", 3)
-    assert mutual.rho.value == pytest.approx(0.5)
+    made = people.on_scales(given, study)
+    relevance = "answer_relevance"
+    assert list(made) == [(relevance, "raters"), (relevance, "e"), ("context_utilization", "raters")]
+    assert made[relevance, "raters"].value == pytest.approx(0.5)
     # rows: people 1 2 2 1 3 3 against .1 .1 .1 .1 .9 .9: ranks centred -2 0 0 -2 2 2 and -1 -1 -1 -1 2 2; products
     # 2 0 0 2 4 4 = 12; squares 16 and 12: rho = 12/sqrt(192) = .86603
-    assert (judge.other, judge.rho.n) == ("e", 6)
-    assert judge.rho.value == pytest.approx(0.75**0.5)
-    assert utilization.scale == "context_utilization"
+    assert made[relevance, "e"].n == 6
+    assert made[relevance, "e"].value == pytest.approx(0.75**0.5)
     by_proxy = results(proxied={("g", "p"): {ABSOLUTE: [score(f"q{i}", v) for i, v in enumerate([0.1, 0.1, 0.9])]}})
-    assert [one.other for one in people.on_scales(given, by_proxy)] == ["raters", "raters", "p"]
-    table = people.scale_table([mutual, judge], results())
-    assert [row[2] for row in table.rows] == [pytest.approx(0.5), pytest.approx(0.75**0.5)]
+    assert [other for _, other in people.on_scales(given, by_proxy)] == ["raters", "raters", "p"]
 
 
 def test_labels_are_read_from_a_file(tmp_path: Path):

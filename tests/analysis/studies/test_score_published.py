@@ -65,8 +65,9 @@ def test_a_cell_of_table_1(study: Results):
     wide, long = tables.table_1(study)
     ours = dict(zip([c.field for c in wide.columns], wide.rows[0], strict=True))
     assert (round(ours["specificity"], 2), round(ours["specificity_sd"], 2)) == (0.47, 0.25)
-    counts = dict(zip([c.field for c in long.columns], long.rows[0], strict=False))
-    assert (counts["scored"], counts["total"]) == (669, 700)
+    first = long[long.rows[0], "mean"]
+    assert first is not None
+    assert (first.n, first.missing) == (669, 31)
     (its,) = [scores[SPECIFICITY] for scores in study.judged.values()]
     as_published = study.mean(SPECIFICITY, [replace(one, row=_zero(one.row)) for one in its])
     assert (f"{as_published.value:.2f}", f"{as_published.sd:.2f}") == ("0.45", "0.27")
@@ -74,19 +75,23 @@ def test_a_cell_of_table_1(study: Results):
 
 def test_dimensions_lie_as_far_apart_as_the_published_means(study: Results):
     table, _ = tables.dimensions(study)
-    means = {row_[2]: row_[4] for row_ in table.rows}
+    made = {row_[2]: table[row_, "mean"] for row_ in table.rows}
     published: dict[str, list[float]] = {d: [] for d in WEIGHTS}
     for record in map(json.loads, DATA.read_text(encoding="utf-8").splitlines()):
         for d, mean in zip(WEIGHTS, record["dimension_averages"], strict=True):
             if mean not in (None, "n/a"):
                 published[d].append(mean)
-    assert means == {d: pytest.approx(sum(its) / len(its)) for d, its in published.items()}
-    assert [row_[8] for row_ in table.rows] == [len(its) for its in published.values()]
+    assert {d: one.value for d, one in made.items() if one} == {
+        d: pytest.approx(sum(its) / len(its)) for d, its in published.items()
+    }
+    assert [one.n for one in made.values() if one] == [len(its) for its in published.values()]
 
 
 def test_how_far_the_three_judges_agree(study: Results):
     table = tables.jury(study)
-    assert [row_[3] for row_ in table.rows] == [3] * 4
-    claims = {row_[8] for row_ in table.rows}
-    assert claims == {sum(len(json.loads(line)["consensus"]) for line in DATA.read_text().splitlines())}
-    assert all(0.5 < row_[4] < 1 for row_ in table.rows)
+    assert [row_[4] for row_ in table.table().rows] == [3] * 4
+    made = [one for row_ in table.rows if (one := table[row_, "agreement"])]
+    assert {one.n + one.missing for one in made} == {
+        sum(len(json.loads(line)["consensus"]) for line in DATA.read_text().splitlines())
+    }
+    assert all(0.5 < (one.value or 0.0) < 1 for one in made)

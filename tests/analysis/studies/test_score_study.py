@@ -29,7 +29,7 @@ from longmark.models.fake import FakeChat
 from longmark.records.read import Reading
 from longmark.report.document import Document
 from longmark.report.evidence import views_of
-from longmark.report.tables import Table
+from longmark.report.tables import Table, as_json
 from longmark.scores.files import rows_of
 
 
@@ -74,7 +74,8 @@ def shown(outcome: Outcome) -> Document:
 
 
 def rows(found: Table) -> list[dict[str, Any]]:
-    return [dict(zip([c.field for c in found.columns], row, strict=True)) for row in found.rows]
+    """The rows of its files."""
+    return list(json.loads(as_json(found))["rows"])
 
 
 def expect(plan: ScorePlan, cache: CallCache) -> list[tuple[str, Expected]]:
@@ -118,15 +119,15 @@ def test_its_figures_are_those_of_its_models(whole: tuple[Fakes, ScorePlan, Outc
     assert [row["specificity"] for row in pairs.values()] == [1.0, 0.0, 1.0, 0.0]
     assert all(row["paraphrase"] == pytest.approx(1) and row["perturbation"] < 1 for row in pairs.values())
     long = [row for row in rows(table(outcome, "table1_intervals")) if row["metric"] == "Robustness: perturbation"]
-    assert [row["scored"] for row in long] == [12] * 4  # three kinds of four questions
+    assert [row["mean_n"] for row in long] == [12] * 4  # three kinds of four questions
     kinds = {
-        row["variant"]: row["scored"] for row in rows(table(outcome, "robustness_variants")) if row["generator"] == "A"
+        row["variant"]: row["mean_n"] for row in rows(table(outcome, "robustness_variants")) if row["generator"] == "A"
     }
     assert kinds == {"paraphrase": 4, "hazard": 4, "location": 4, "hazard+location": 4, "profession": 4}
     assert "profession, which may leave the question unchanged" in table(outcome, "table1").note
     votes = rows(table(outcome, "specificity_votes"))
     assert {(row["yes"], row["no"], row["na"]) for row in votes} == {(8, 0, 0), (0, 8, 0), (0, 0, 8)}
-    assert [row["n"] for row in rows(table(outcome, "table8")) if row["confidence"] == "entropy"] == [4, 4]
+    assert [row["pearson_n"] for row in rows(table(outcome, "table8")) if row["confidence"] == "entropy"] == [4, 4]
     for name in ("table9", "table9_differences"):
         assert [row["proxies"] for row in rows(table(outcome, name))] == ["P and Q"] * 4
 
@@ -307,7 +308,7 @@ def test_each_evaluator_paraphrases_for_its_own_robustness(tmp_path: Path, idx: 
     ]
     assert len({one.id for one in lines}) == len(lines) == 6
     per_evaluator = [row for row in rows(table(outcome, "table1_intervals")) if row["metric"].endswith("paraphrase")]
-    assert [(row["evaluator"], row["total"]) for row in per_evaluator[:2]] == [("yes", 2), ("no", 2)]
+    assert [(row["evaluator"], row["mean_n"]) for row in per_evaluator[:2]] == [("yes", 2), ("no", 2)]
 
 
 def test_people_s_labels_stand_beside_their_answers(tmp_path: Path, cache: CallCache):
@@ -353,7 +354,7 @@ def test_what_a_person_struck_out_is_made_again_downstream_only(tmp_path: Path, 
     assert any("questions.jsonl was edited after it was made; the edited file is used." in told for told in heard)
     assert fakes.calls == calls
     assert len(list(Reading(plan.variants_path))) == 10
-    assert [row["scored"] for row in rows(table(outcome, "table1_intervals")) if row["metric"] == "Specificity"] == [
+    assert [row["mean_n"] for row in rows(table(outcome, "table1_intervals")) if row["metric"] == "Specificity"] == [
         2,
         2,
     ]

@@ -6,11 +6,14 @@ import math
 import random
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import orjson
 import pytest
 from tests.analysis.studies.score_results import confident, results, score, scores
 from tests.report.runs import row, write_run
 
+from longmark.analysis.grid import Grid
 from longmark.analysis.studies.score import tables, utilization
 from longmark.analysis.studies.score.results import (
     ABSOLUTE,
@@ -29,12 +32,12 @@ from longmark.analysis.studies.score.results import (
 )
 from longmark.records import Example
 from longmark.report.summary import summarise
-from longmark.report.tables import Range, Table, as_csv
+from longmark.report.tables import Table, as_csv, as_json
 
 
-def column(table: Table, key: str) -> list[object]:
-    place = [column.field for column in table.columns].index(key)
-    return [row[place] for row in table.rows]
+def column(made: Table | Grid[Any], key: str) -> list[Any]:
+    """A field of the files."""
+    return [line[key] for line in orjson.loads(as_json(made.table() if isinstance(made, Grid) else made))["rows"]]
 
 
 def test_a_pair_has_mean_and_standard_deviation_and_says_what_is_missing():
@@ -49,14 +52,14 @@ def test_a_pair_has_mean_and_standard_deviation_and_says_what_is_missing():
     assert column(wide, "relevance") == [0.5]
     assert column(wide, "paraphrase") == [None]
     assert column(long, "metric") == ["Specificity", "Answer relevance: masked"]
-    assert (column(long, "scored"), column(long, "total")) == ([3, 4], [4, 4])
-    assert column(long, "reason") == [
+    assert (column(long, "mean_n"), column(long, "mean_missing")) == ([3, 4], [1, 0])
+    assert column(long, "mean_reason") == [
         "1 undefined (No claims.)",
         "no interval: all 4 values are equal, and the metric has no bounds",
     ]
-    assert column(long, "interval_method") == ["Hall's t", None]
-    assert column(long, "interval") == [Range(0.0, 1.0), None]
-    assert "nan" not in as_csv(long).lower()
+    assert column(long, "mean_method") == ["Hall's t", ""]
+    assert (column(long, "mean_low"), column(long, "mean_high")) == ([0.0, None], [1.0, None])
+    assert "nan" not in as_csv(long.table()).lower()
 
 
 def test_robustness_is_the_generators_own_under_every_evaluator():
@@ -110,11 +113,9 @@ def test_specificity_by_dimension_counts_the_votes_of_claims():
     votes = [{"yes": 3, "no": 1, "n/a": 2}, {"yes": 0, "no": 2, "n/a": 4}, {"yes": 0, "no": 0, "n/a": 6}]
     its = [score(f"q{i}", value, votes=votes[i]) for i, value in enumerate([0.75, 0.0, None])]
     table, voted = tables.dimensions(results(judged={("g", "e"): {f"{SPECIFICITY}.hazard": its}}))
-    first = dict(zip([c.field for c in table.columns], table.rows[0], strict=True))
-    counts = dict(zip([c.field for c in voted.columns], voted.rows[0], strict=True))
-    assert (first["dimension"], first["weight"], first["mean"]) == ("hazard", 0.6, 0.375)
-    assert (first["scored"], first["total"], first["reason"]) == (2, 3, "1 undefined (No claims.)")
-    assert (counts["yes"], counts["no"], counts["na"]) == (3, 3, 12)
+    first = [column(table, key)[0] for key in ("dimension", "weight", "mean", "mean_n", "mean_missing", "mean_reason")]
+    assert first == ["hazard", 0.6, 0.375, 2, 1, "1 undefined (No claims.)"]
+    assert [column(voted, key)[0] for key in ("yes", "no", "na")] == [3, 3, 12]
 
 
 def test_variants_are_told_apart_by_their_kind():
@@ -130,10 +131,8 @@ def test_variants_are_told_apart_by_their_kind():
 def test_table_2_counts_the_answers_whose_points_change_places():
     its = {RELEVANCE: scores([6.0, 7.0, 8.0, 9.0]), CHANGED: scores([1.0, 0.0, 1.0, None])}
     table = tables.table_2(results(points={"g": its}))
-    row_ = dict(zip([c.field for c in table.columns], table.rows[0], strict=True))
-    assert row_["mean"] == 7.5
-    assert (row_["changed"], row_["with_order"]) == (2, 3)
-    assert row_["share"] == pytest.approx(2 / 3)
+    assert (column(table, "mean"), column(table, "changed_n")) == ([7.5], [3])
+    assert column(table, "changed") == [pytest.approx(2 / 3)]
 
 
 def test_table_4_has_least_and_greatest_answers_and_the_share_of_distracting_facts():
@@ -146,17 +145,16 @@ def test_table_4_has_least_and_greatest_answers_and_the_share_of_distracting_fac
         RELATIVE: scores([0.005, 0.015]),
     }
     answers, facts = utilization.table_4(results(proxied={("g", "p"): its}))
-    assert column(answers, "score") == ["CU", "CU relative, %"]
+    assert column(answers, "score") == ["absolute", "relative, %"]
     assert column(answers, "min") == [0.001, pytest.approx(0.5)]
     assert column(answers, "max") == [0.003, pytest.approx(1.5)]
     assert answers.note.startswith("Mean CU below 0.01: g by p. The confidence of a model with llama.cpp can vary")
     strong = {ABSOLUTE: scores([0.02, 0.03]), RELATIVE: scores([0.1, 0.2])}
     assert utilization.table_4(results(proxied={("g", "p"): strong}))[0].note == ""
     assert column(answers, "mean") == [pytest.approx(0.002), pytest.approx(1.0)]
-    row_ = dict(zip([c.field for c in facts.columns], facts.rows[0], strict=False))
-    assert (row_["facts"], row_["min"], row_["max"]) == (5, -1.5, 3.0)
-    assert row_["mean"] == pytest.approx((1 + 0 + 3 + 0 - 1.5) / 5)
-    assert row_["distracting"] == pytest.approx(1 / 5)
+    assert [column(facts, key)[0] for key in ("distracting_n", "min", "max")] == [5, -1.5, 3.0]
+    assert column(facts, "mean") == [pytest.approx((1 + 0 + 3 + 0 - 1.5) / 5)]
+    assert column(facts, "distracting") == [pytest.approx(1 / 5)]
 
 
 def test_table_10_puts_every_answer_in_one_band():
@@ -180,31 +178,31 @@ def test_consistency_is_pearsons_correlation_of_the_two_confidences():
     # and 10: r = 8/10
     pairs = [(0.1, 0.2), (0.2, 0.1), (0.3, 0.4), (0.4, 0.3), (0.5, 0.5)]
     study = results(proxied={("g", "p"): {ABSOLUTE: confident(pairs, [0.1] * 5)}})
-    (one,) = utilization.consistencies(study)
-    assert one.correlation.value == pytest.approx(0.8)
+    ((one, _),) = utilization.consistency(study).values()
+    assert one.value == pytest.approx(0.8)
     # t = .8 sqrt(3/(1 - .64)) = 2.3094 on 3 degrees: p = .1041
     assert one.p == pytest.approx(0.1041, abs=1e-4)
-    assert utilization.agreements(study) == []  # the other proxy marked nothing
+    assert utilization.agreements(study) == {}  # the other proxy marked nothing
 
 
 def test_agreement_of_proxies_is_on_the_answers_that_both_scored():
     p = confident([(0.5, 0.5)] * 6, [0.1, 0.2, 0.3, 0.4, 0.5, None])
     q = confident([(0.5, 0.5)] * 6, [0.2, 0.1, 0.4, 0.3, 0.5, 0.9])
     study = results(proxied={("g", "p"): {ABSOLUTE: p, RELATIVE: p}, ("g", "q"): {ABSOLUTE: q, RELATIVE: q}})
-    first, second = utilization.agreements(study)
-    assert (first.score, second.score) == ("absolute", "relative, %")
-    assert second.mean.high == pytest.approx(100 * first.mean.high)
+    made = utilization.agreements(study)
+    assert list(made) == [("p and q", "g", "absolute"), ("p and q", "g", "relative, %")]
+    first, second = made.values()
+    assert second.difference.high == pytest.approx(100 * (first.difference.high or 0.0))
     assert first.pearson.value == pytest.approx(0.8)
     assert first.spearman.value == pytest.approx(0.8)  # the same values are their own ranks
     assert first.pearson.n == 5
-    assert first.mean.value == pytest.approx(0.0)
+    assert first.difference.value == pytest.approx(0.0)
     # differences -.1 .1 -.1 .1 0: sd .1, t of 4 degrees 2.7764: 2.7764 * .1 / sqrt(5) = .12417
-    assert first.mean.high == pytest.approx(0.12417, abs=1e-5)
-    assert first.mean.method == "Hall's t"
-    assert (first.total, first.missing) == (6, "p: 1 undefined (No claims.)")
-    for table in utilization.agreement_tables([first, second], study):
-        assert column(table, "proxies") == ["p and q"] * 2
-        assert column(table, "reason") == ["p: 1 undefined (No claims.)"] * 2
+    assert first.difference.high == pytest.approx(0.12417, abs=1e-5)
+    assert first.difference.method == "Hall's t"
+    assert (first.difference.total, first.difference.reason) == (6, "p: 1 undefined (No claims.)")
+    for grid in utilization.agreement_grids(study):
+        assert column(grid, f"{grid.columns[0].key}_reason") == ["p: 1 undefined (No claims.)"] * 2
 
 
 def test_a_jury_of_three_agrees_by_pairs():
@@ -214,11 +212,11 @@ def test_a_jury_of_three_agrees_by_pairs():
     table = tables.jury(study)
     assert column(table, "dimension") == ["hazard", "location"]
     assert column(table, "agreement") == [pytest.approx(2 / 3), 1.0]
-    assert column(table, "scored") == column(table, "total")
+    assert column(table, "agreement_missing") == [0, 0]
     # yes 5/6, no 1/6: chance = 26/36; kappa = (24/36 - 26/36) / (10/36) = -.2; nothing but n/a: none
     assert column(table, "kappa") == [pytest.approx(-0.2), None]
     alone = results(judged={("g", "e"): {SPECIFICITY: [score("q0", 0.5, verdicts=[("hazard", ("yes",))])]}})
-    assert tables.jury(alone).rows == ()
+    assert tables.jury(alone).rows == []
 
 
 def test_a_verdict_that_is_missing_agrees_with_nothing():
@@ -231,9 +229,9 @@ def test_a_verdict_that_is_missing_agrees_with_nothing():
     study = results(judged={("g", "e"): {SPECIFICITY: its}})
     table = tables.jury(study)
     assert column(table, "agreement") == [None, 0.5]
-    assert (column(table, "scored"), column(table, "total")) == ([0, 2], [3, 3])
+    assert (column(table, "agreement_n"), column(table, "agreement_missing")) == ([0, 2], [3, 1])
     assert column(table, "kappa") == [None, pytest.approx(-1 / 3)]
-    nothing, some = column(table, "reason")
+    nothing, some = column(table, "agreement_reason")
     assert nothing == "4 of 6 verdicts are missing; no claim has two verdicts to compare"
     assert str(some).startswith("1 of 6 verdicts are missing")
     _, voted = tables.dimensions(study)
@@ -257,7 +255,7 @@ def test_table_1_pools_the_kinds_of_the_paper_only():
     study = results(once={"g": {PERTURBATION: its}}, pooled=("hazard", "location", "hazard+location"))
     wide, long = tables.table_1(study)
     assert column(wide, "perturbation") == [pytest.approx(0.3)]
-    assert column(long, "total") == [2]
+    assert column(long, "mean_n") == [2]
     assert "profession" in wide.note
     assert column(tables.variants(study), "variant") == ["hazard", "location", "profession"]
     every = tables.table_1(replace(study, pooled=None))[0]
@@ -288,35 +286,35 @@ def test_questions_with_several_rows_are_counted_by_questions():
     assert one.high == pytest.approx(0.5 + 0.74524, abs=1e-5)
     assert (one.method, one.n, one.clusters) == ("Hall's t", 6, 3)
     same = [score("q0", 0.2), score("q0", 0.4)]
-    assert results().mean(EASE, same).reason == "all values belong to one question"
+    assert results().mean(EASE, same).reason == "no interval: all values belong to one question"
 
 
 def test_tables_of_proxies_say_why_answers_are_not_among_them():
     both = confident([(0.1, 0.2), (0.2, 0.1), (0.3, 0.4)], [0.1, 0.2, 0.3])
     gap = score("q3", None, status="model_error", reason="The server is down.")
-    (one,) = utilization.consistencies(results(proxied={("g", "p"): {ABSOLUTE: [*both, gap]}}))
-    table = utilization.consistency_table("table3", "", [one], results())
-    assert (column(table, "n"), column(table, "total")) == ([3], [4])
+    study = results(proxied={("g", "p"): {ABSOLUTE: [*both, gap]}})
+    table = utilization.consistency_grid("table3", "", study, [utilization.GEOMETRIC])
+    assert (column(table, "pearson_n"), column(table, "pearson_missing")) == ([3], [1])
     perfect = confident([(0.1, 0.1), (0.2, 0.2), (0.3, 0.3), (0.4, 0.4)], [0.1] * 4)
-    (line,) = utilization.consistencies(results(proxied={("g", "p"): {ABSOLUTE: perfect}}))
-    assert line.missing == "no interval of the correlation: a perfect correlation has no finite z"
-    assert str(column(table, "reason")[0]).startswith("1 model_error (The server is down.)")
+    ((line, _),) = utilization.consistency(results(proxied={("g", "p"): {ABSOLUTE: perfect}})).values()
+    assert line.reason == "no interval of the correlation: a perfect correlation has no finite z"
+    assert str(column(table, "pearson_reason")[0]).startswith("1 model_error (The server is down.)")
     answers, facts = utilization.table_4(results(proxied={("g", "p"): {ABSOLUTE: [*both, gap]}}))
-    assert column(answers, "reason")[0] == "1 model_error (The server is down.)"
-    assert "1 model_error (The server is down.)" in str(column(facts, "reason")[0])
+    assert column(answers, "mean_reason")[0] == "1 model_error (The server is down.)"
+    assert "1 model_error (The server is down.)" in str(column(facts, "distracting_reason")[0])
 
 
 def test_a_study_without_scores_makes_tables_without_rows():
     empty = results()
-    made = [*utilization.table_4(empty), tables.table_2(empty), *tables.dimensions(empty)]
-    assert [table.rows for table in made] == [(), (), (), (), ()]
+    made: list[Any] = [*utilization.table_4(empty), tables.table_2(empty), *tables.dimensions(empty)]
+    assert [len(one.rows) for one in made] == [0] * 5
     wide, long = tables.table_1(empty)
     assert wide.rows == (("g", "e", *[None] * 8),)
-    assert long.rows == ()
-    assert utilization.consistencies(empty) == []
+    assert long.rows == []
+    assert utilization.consistency(empty) == {}
 
 
 def test_one_value_has_neither_spread_nor_interval():
     one = results().mean(EASE, scores([0.4]))
     assert (one.value, one.sd, one.ends, one.n) == (0.4, None, None, 1)
-    assert one.reason == "there is only 1 value"
+    assert one.reason == "no interval: there is only 1 value"

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from longmark.analysis.grid import Grid
 from longmark.analysis.studies.score import people, tables, utilization
 from longmark.analysis.studies.score.labels import Labels
 from longmark.analysis.studies.score.plan import EVALUATOR, ONCE, POINTS, PROXY, ScorePlan, answers_page
@@ -24,12 +25,12 @@ from longmark.analysis.studies.score.results import SPECIFICITY, Results
 from longmark.analysis.studies.study import Part, notices, sections
 from longmark.records import Row
 from longmark.records.write import write_rows
-from longmark.report.charts import ForestRow, forest, scatter
+from longmark.report.charts import scatter
 from longmark.report.document import Document
 from longmark.report.figures import Figure
 from longmark.report.format import BY, counted, listed
 from longmark.report.html import write_report
-from longmark.report.tables import Table
+from longmark.report.tables import Column, Table
 from longmark.scores.files import rows_of
 from longmark.scores.manifest import read_manifest
 
@@ -85,32 +86,30 @@ def _answers(results: Results) -> list[tuple[str, str]]:
 
 
 def _specificity(results: Results) -> list[Figure]:
-    rows = []
-    for (generator, evaluator), scores in results.judged.items():
-        mean = results.mean(SPECIFICITY, scores.get(SPECIFICITY, []))
-        note = f"n = {mean.n} of {mean.total}"
-        rows.append(ForestRow(f"{generator} by {evaluator}", mean.value, mean.low, mean.high, note))
-    label = "Mean specificity by generator and evaluator"
-    return [forest(rows, label, reference=None)] if rows else []
+    grid = Grid(
+        *("", "", ("generator", "evaluator"), list(results.judged), [Column("mean")]),
+        lambda key, _column: results.mean(SPECIFICITY, results.judged[key].get(SPECIFICITY, [])),
+        joint=" by ",
+    )
+    return [grid.forest("Mean specificity by generator and evaluator")] if grid.rows else []
 
 
-def _consistency(results: Results) -> Iterator[Table]:
-    every = utilization.consistencies(results)
-    first = [one for one in every if one.measure == utilization.GEOMETRIC]
+def _consistency(results: Results) -> Iterator[Grid[Any]]:
     title = "Confidence given facts and given passages (SCORE's table 3)"
-    yield utilization.consistency_table("table3", title, first, results)
-    if len(every) > len(first):
-        yield utilization.consistency_table("table8", "Both measures of confidence (SCORE's table 8)", every, results)
+    yield utilization.consistency_grid("table3", title, results, [utilization.GEOMETRIC])
+    if any(measure == utilization.ENTROPY for *_, measure in utilization.consistency(results)):
+        title = "Both measures of confidence (SCORE's table 8)"
+        yield utilization.consistency_grid("table8", title, results, [utilization.GEOMETRIC, utilization.ENTROPY])
 
 
 def _scatters(results: Results) -> Sequence[Figure]:
     figures = []
-    for one in utilization.consistencies(results):
-        if one.pairs and one.measure == utilization.GEOMETRIC:
-            r, n = one.correlation.value, len(one.pairs)
-            says = f"Correlation {r:.3f}, n = {n}." if r is not None else f"No correlation, n = {n}."
-            label, axes = f"{one.proxy} on answers of {one.generator}", ("given the facts", "given the passages")
-            figures.append(scatter(one.pairs, label, *axes, line=(1, 0), says=says))
+    for (proxy, generator, measure), (r, pairs) in utilization.consistency(results).items():
+        if pairs and measure == utilization.GEOMETRIC:
+            n = len(pairs)
+            says = f"Correlation {r.value:.3f}, n = {n}." if r.value is not None else f"No correlation, n = {n}."
+            label, axes = f"{proxy} on answers of {generator}", ("given the facts", "given the passages")
+            figures.append(scatter(pairs, label, *axes, line=(1, 0), says=says))
     return figures
 
 
@@ -118,8 +117,8 @@ def _mismatches(results: Results) -> list[Table]:
     return [people.mismatch_table(people.by_label(results.labels, results))] if results.labels else []
 
 
-def _scales(results: Results) -> list[Table]:
-    return [people.scale_table(people.on_scales(results.labels, results), results)] if results.labels else []
+def _scales(results: Results) -> list[Grid[Any]]:
+    return [people.scale_grid(results.labels, results)] if results.labels else []
 
 
 PARTS: tuple[Part[Results], ...] = (
@@ -181,7 +180,7 @@ PARTS: tuple[Part[Results], ...] = (
     Part(
         "Table 9: agreement of the proxies",
         "Agreement of two proxies on the same answers.",
-        lambda results: utilization.agreement_tables(utilization.agreements(results), results),
+        utilization.agreement_grids,
         absent=lambda r: (
             "" if len(r.proxies) > 1 else "Table 9 is omitted: it compares two proxies (--lm MODEL twice)."
         ),

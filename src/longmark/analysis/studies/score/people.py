@@ -20,12 +20,11 @@ kappa in up to 34 % of simulated samples of 5 answers, and 9 % of 12, where 2.5 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, replace
-from functools import partial
+from dataclasses import asdict, dataclass, replace
 from itertools import permutations, product
-from types import SimpleNamespace as Line
 from typing import Any
 
+from longmark.analysis.grid import Grid
 from longmark.analysis.metaeval.agreement import agreeing, padded
 from longmark.analysis.studies.score.labels import RELEVANCE, SCALES, UTILIZATION, Item, Labels
 from longmark.analysis.studies.score.results import (
@@ -35,17 +34,17 @@ from longmark.analysis.studies.score.results import (
     SPECIFICITY,
     AnswerScore,
     Intervals,
+    Mean,
     Results,
     Scores,
     in_words,
     mean_of,
 )
-from longmark.analysis.studies.score.tables import DIMENSION, EVALUATOR, mean_columns, scaled
 from longmark.analysis.studies.score.utilization import why_not
 from longmark.records import Row
 from longmark.records.metric_name import base_of
 from longmark.report.format import counted
-from longmark.report.tables import Column, Table, interval_columns, method_column
+from longmark.report.tables import Column, Table
 from longmark.stats.agreement import fleiss_kappa
 from longmark.stats.bootstrap import FEWEST_BCA
 from longmark.stats.correlation import correlation
@@ -65,10 +64,20 @@ def answer_label(votes: Mapping[str, int]) -> str:
     return "yes" if votes.get("yes", 0) > votes.get("no", 0) else "no"
 
 
-def among(labels: Labels, dimensions: Iterable[str], intervals: Intervals) -> list[Line]:
-    """People among themselves, on each dimension that several labelled. agree: items on which all labels are equal;
-    mean: the share of an item's pairs of labels that are equal."""
-    lines = []
+@dataclass(frozen=True, slots=True)
+class Among:
+    """People among themselves on a dimension that several labelled. agree: items on which all labels are equal; share:
+    of an item's pairs of labels, those that are equal; kappa: Fleiss's."""
+
+    agree: int
+    disagree: int
+    share: Mean
+    kappa: Estimate
+
+
+def among(labels: Labels, dimensions: Iterable[str], intervals: Intervals) -> dict[str, Among]:
+    """Dimension -> people among themselves."""
+    made = {}
     for dimension in dimensions:
         by_item = labels.by_dimension.get(dimension, {})
         several = {item: list(by_rater.values()) for item, by_rater in by_item.items() if len(by_rater) > 1}
@@ -76,27 +85,23 @@ def among(labels: Labels, dimensions: Iterable[str], intervals: Intervals) -> li
             given, questions = list(several.values()), [item.question for item in several]
             agree = sum(len(set(one)) == 1 for one in given)
             mean = mean_of([agreeing(one) for one in given], questions, intervals, SHARE)
-            kappa, why = _kappa(given, questions, intervals)
-            line = Line(dimension=dimension, agree=agree, disagree=len(given) - agree, items=len(given), mean=mean)
-            lines.append(Line(**vars(line), kappa=kappa, missing=in_words(mean.why_missing, *why)))
-    return lines
+            made[dimension] = Among(agree, len(given) - agree, mean, _kappa(given, questions, intervals))
+    return made
 
 
-def _kappa(
-    items: Sequence[Sequence[str]], questions: Sequence[str], intervals: Intervals
-) -> tuple[Estimate, tuple[str, ...]]:
-    """Fleiss's kappa of the items with as many labels as any has; and what is missing."""
+def _kappa(items: Sequence[Sequence[str]], questions: Sequence[str], intervals: Intervals) -> Estimate:
+    """Fleiss's kappa of the items with as many labels as any has; its reason says what is missing."""
     how: dict[str, Any] = asdict(intervals)
     kappa = fleiss_kappa(padded(items), clusters=questions, **how)
     most, count = max(map(len, items)), kappa.clusters or 0
     fewer = f"kappa excludes {counted(kappa.missing, 'answer')} with fewer than {most} labels" if kappa.missing else ""
     if kappa.value is None:
-        return kappa, (fewer, f"no kappa: {kappa.reason}")
+        return replace(kappa, reason=in_words(fewer, f"no kappa: {kappa.reason}"))
     reason = by_question(kappa.reason or "")
     if count < FEWEST_BCA:
         kappa = replace(kappa, low=None, high=None)
         reason = f"it needs {FEWEST_BCA} questions, and there {'is' if count == 1 else 'are'} {count}"
-    return kappa, (fewer, reason and f"no interval of kappa: {reason}")
+    return replace(kappa, reason=in_words(fewer, reason and f"no interval of kappa: {reason}"))
 
 
 def by_question(reason: str) -> str:
@@ -104,14 +109,26 @@ def by_question(reason: str) -> str:
     return reason.replace("clusters", "questions").replace("row or cluster", "question").replace("cluster", "question")
 
 
-def by_label(labels: Labels, results: Results) -> list[Line]:
-    """People against each evaluator, on each dimension.
+@dataclass(frozen=True, slots=True)
+class AgainstJudge:
+    """People against an evaluator on a dimension. share: of the labels that agree (missing: those of answers that the
+    evaluator did not judge); mismatches: labels that differ; shared: those of them on items with several labels,
+    contested: on items on which people differ; base: all labels on such items."""
 
-    compared: labels of answers that the evaluator judged, total: all; mean: the share that agrees; mismatches: labels
-    that differ; shared: those of them on items with several labels, contested: on items on which people differ; base:
-    all labels on such items.
-    """
-    lines = []
+    share: Mean
+    mismatches: int
+    shared: int
+    contested: int
+    base: int
+
+    @property
+    def agree(self) -> int:
+        return self.share.n - self.mismatches
+
+
+def by_label(labels: Labels, results: Results) -> dict[tuple[str, str], AgainstJudge]:
+    """Dimension and evaluator -> people against it."""
+    made = {}
     for dimension, evaluator in product(results.weights, results.evaluators):
         given = labels.given(dimension)
         judged = _by_item(results, results.judged, evaluator, f"{SPECIFICITY}.{dimension}")
@@ -123,7 +140,6 @@ def by_label(labels: Labels, results: Results) -> list[Line]:
         if not given or not own:
             continue
         known = [(item, label == own[item]) for item, label in given if item in own]
-        agree = sum(same for _, same in known)
         every = labels.by_dimension[dimension].items()
         differ = {item: len(set(by_rater.values())) > 1 for item, by_rater in every if len(by_rater) > 1}
         shared = [differ[item] for item, same in known if not same and item in differ]
@@ -131,23 +147,14 @@ def by_label(labels: Labels, results: Results) -> list[Line]:
         mean = mean_of([float(same) for _, same in known], questions, results.intervals, SHARE)
         unjudged = len(given) - len(known)
         why = f"{counted(unjudged, 'label')} of answers that the evaluator did not judge" if unjudged else ""
-        no_share = "no share: no mismatch on an item with several labels" if known else "no labelled answer was judged"
-        line = Line(
-            dimension=dimension,
-            evaluator=evaluator,
-            agree=agree,
-            mismatches=len(known) - agree,
-            mean=mean,
-            compared=len(known),
-            total=len(given),
-            missing=in_words(why, mean.why_missing),
+        made[dimension, evaluator] = AgainstJudge(
+            replace(mean, missing=unjudged, reason=in_words(why, mean.reason if known else "")),
+            mismatches=sum(not same for _, same in known),
             shared=len(shared),
             contested=sum(shared),
             base=sum(differ.get(item, False) for item, _ in known),
-            no_share=None if shared else no_share,
         )
-        lines.append(line)
-    return lines
+    return made
 
 
 def _by_item(
@@ -161,9 +168,9 @@ def _by_item(
     }
 
 
-def on_scales(labels: Labels, results: Results) -> list[Line]:
-    """Spearman's correlations on the two scales. other: `people`, an evaluator or a proxy."""
-    lines = []
+def on_scales(labels: Labels, results: Results) -> dict[tuple[str, str], Estimate]:
+    """Scale and `raters`, an evaluator or a proxy -> Spearman's correlation of people's ratings with its."""
+    made = {}
     of_scale = (
         (RELEVANCE, MASKED, results.evaluators, results.judged),
         (UTILIZATION, ABSOLUTE, results.proxies, results.proxied),
@@ -172,23 +179,20 @@ def on_scales(labels: Labels, results: Results) -> list[Line]:
         if given := labels.given(scale):
             items = labels.by_dimension[scale].items()
             pairs = [(item, *pair) for item, by_rater in items for pair in permutations(by_rater.values(), 2)]
-            lines.append(_on_scale(scale, PEOPLE, pairs, 0, results.intervals))
+            made[scale, PEOPLE] = _rho(pairs, 0, results.intervals)
             for name in names:
                 if scored := _by_item(results, runs, name, metric):
                     both = [(item, label, scored[item].score) for item, label in given if item in scored]
                     rows = [(item, label, score) for item, label, score in both if score is not None]
-                    lines.append(_on_scale(scale, name, rows, len(given) - len(rows), results.intervals))
-    return lines
+                    made[scale, name] = _rho(rows, len(given) - len(rows), results.intervals)
+    return made
 
 
-def _on_scale(
-    scale: str, other: str, rows: Sequence[tuple[Item, float, float]], unscored: int, intervals: Intervals
-) -> Line:
+def _rho(rows: Sequence[tuple[Item, float, float]], unscored: int, intervals: Intervals) -> Estimate:
     x, y, questions = [x for _, x, _ in rows], [y for *_, y in rows], [item.question for item, *_ in rows]
     rho = correlation(x, y, "spearman", clusters=questions, level=intervals.level)
     why = f"{counted(unscored, 'label')} of answers without a score" if unscored else ""
-    missing = in_words(why, by_question(why_not(rho)))
-    return Line(scale=scale, other=other, rho=rho, items=len({item for item, *_ in rows}), missing=missing)
+    return replace(rho, missing=unscored, reason=in_words(why, by_question(why_not(rho))))
 
 
 def beside(labels: Labels, generator: str, row: Row) -> Row:
@@ -207,82 +211,88 @@ def beside(labels: Labels, generator: str, row: Row) -> Row:
 # Tables -------------------------------------------------------------------------------------------------------------
 
 
-def tables(results: Results) -> list[Table]:
+def tables(results: Results) -> list[Grid[Any] | Table]:
     """Tables 5, 11 and 12."""
     assert results.labels is not None
     own = among(results.labels, results.weights, results.intervals)
-    rows = by_label(results.labels, results)
-    return [table_5(own, rows, results.evaluators), table_11(own, results), table_12(rows, results)]
+    judged = by_label(results.labels, results)
+    return [table_5(own, judged, results.evaluators), table_11(own), table_12(judged)]
 
 
-def table_5(own: Sequence[Line], rows: Sequence[Line], every: Sequence[str]) -> Table:
+def table_5(own: Mapping[str, Among], judged: Mapping[tuple[str, str], AgainstJudge], every: Sequence[str]) -> Table:
     """Agreement in percent: of annotators, and of annotators with each evaluator that judged a labelled answer."""
-    evaluators = [name for name in every if any(one.evaluator == name for one in rows)]
-    percent: dict[tuple[str, str], float | None] = {}
-    for one in (*own, *rows):
-        value = one.mean.value
-        percent[one.dimension, getattr(one, "evaluator", PEOPLE)] = None if value is None else 100 * value
+    evaluators = [name for name in every if any(one == name for _, one in judged)]
+    shares = {(name, PEOPLE): one.share for name, one in own.items()} | {key: one.share for key, one in judged.items()}
+    percent = {key: None if one.value is None else 100 * one.value for key, one in shares.items()}
 
     def missing(dimension: str) -> str | None:
         unjudged = [name for name in evaluators if percent.get((dimension, name)) is None]
         alone = "no answer has labels of two raters" if percent.get((dimension, PEOPLE)) is None else ""
         return in_words(alone, *(f"{name} judged no labelled answer" for name in unjudged))
 
-    def agreed(who: str, dimension: str) -> float | None:
-        return percent.get((dimension, who))
-
     columns = (
-        *(Column("dimension", str), Column("raters", partial(agreed, PEOPLE), 1, key="annotators")),
-        *(Column(f"raters and {e}", partial(agreed, e), 1, key=f"annotators_and_{e}") for e in evaluators),
-        Column("reason", missing),
+        *(Column("dimension"), Column("raters", places=1, key="annotators")),
+        *(Column(f"raters and {e}", places=1, key=f"annotators_and_{e}") for e in evaluators),
+        Column("reason"),
     )
-    names = list(dict.fromkeys(one.dimension for one in (*own, *rows)))
-    return Table("table5", "Agreement in percent (SCORE's table 5)", columns, names)
+    names = dict.fromkeys([*own, *(dimension for dimension, _ in judged)])
+    lines = [(name, *(percent.get((name, who)) for who in (PEOPLE, *evaluators)), missing(name)) for name in names]
+    return Table("table5", "Agreement in percent (SCORE's table 5)", columns, lines)
 
 
-def _in_percent(lines: Sequence[Line]) -> list[Line]:
-    return [Line(**{**vars(line), "mean": scaled(line.mean, 100)}) for line in lines]
-
-
-def table_11(own: Sequence[Line], results: Results) -> Table:
+def table_11(own: Mapping[str, Among]) -> Grid[str]:
     """People among themselves."""
-    columns = (
-        *(DIMENSION, Column("agree"), Column("disagree")),
-        *mean_columns(results, "agree, %", 1, "percent", "percent_interval"),
-        *interval_columns("Fleiss's kappa", "kappa", 3, results.intervals.name, "kappa", "kappa_interval"),
-        *(method_column("kappa", "kappa_interval_method"), Column("items"), Column("reason", "missing")),
+    return Grid(
+        "table11",
+        "Agreement of raters (SCORE's table 11)",
+        ("dimension",),
+        list(own),
+        (Column("agree, %", places=1, key="percent"), Column("Fleiss's kappa", places=3, key="kappa")),
+        lambda name, column: own[name].share.scaled(100) if column == "agree, %" else own[name].kappa,
+        unit="items",
+        beside=[Column(name, lambda row, name=name: getattr(own[row], name)) for name in ("agree", "disagree")],  # type: ignore[misc]
     )
-    return Table("table11", "Agreement of raters (SCORE's table 11)", columns, _in_percent(own))
 
 
-def table_12(rows: Sequence[Line], results: Results) -> Table:
+def table_12(judged: Mapping[tuple[str, str], AgainstJudge]) -> Grid[Any]:
     """People against each evaluator, by label."""
-    columns = (
-        *(DIMENSION, EVALUATOR, Column("agree"), Column("disagree", "mismatches")),
-        *mean_columns(results, "agree, %", 1, "percent"),
-        *(Column("labels compared", "compared", key="compared"), Column("total"), Column("reason", "missing")),
+    names = (("agree", "agree"), ("disagree", "mismatches"))
+    return Grid(
+        "table12",
+        "Raters and evaluators (SCORE's table 12)",
+        ("dimension", "evaluator"),
+        list(judged),
+        (Column("agree, %", places=1, key="percent"),),
+        lambda row, _column: judged[row].share.scaled(100),
+        unit="labels",
+        beside=[Column(name, lambda row, at=at: getattr(judged[row], at)) for name, at in names],  # type: ignore[misc]
     )
-    return Table("table12", "Raters and evaluators (SCORE's table 12)", columns, _in_percent(rows))
 
 
-def mismatch_table(rows: Sequence[Line]) -> Table:
+def mismatch_table(judged: Mapping[tuple[str, str], AgainstJudge]) -> Table:
     """Whether evaluators differ from people where people differ from each other."""
+
+    def line(key: tuple[str, str], one: AgainstJudge) -> tuple[Any, ...]:
+        why = "no share: no mismatch on an item with several labels" if one.share.n else "no labelled answer was judged"
+        share = one.contested / one.shared if one.shared else None
+        base = one.base / one.share.n if one.share.n else None
+        return (*key, one.mismatches, one.shared, one.contested, share, base, None if one.shared else why)
+
     columns = (
-        *(DIMENSION, EVALUATOR, Column("mismatches")),
-        Column("on items with several labels", "shared", key="on_shared_items"),
-        Column("on items where raters differ", "contested", key="contested"),
-        Column("share", lambda row: row.contested / row.shared if row.shared else None, 3),
-        Column("share of all labels", lambda row: row.base / row.compared if row.compared else None, 3, key="base"),
-        Column("reason", "no_share"),
+        *map(Column, ("dimension", "evaluator", "mismatches")),
+        Column("on items with several labels", key="on_shared_items"),
+        Column("on items where raters differ", key="contested"),
+        *(Column("share", places=3), Column("share of all labels", places=3, key="base"), Column("reason")),
     )
-    return Table("mismatches", "Mismatches on items where raters differ", columns, rows)
+    lines = [line(*each) for each in judged.items()]
+    return Table("mismatches", "Mismatches on items where raters differ", columns, lines)
 
 
-def scale_table(rows: Sequence[Line], results: Results) -> Table:
+def scale_grid(labels: Labels, results: Results) -> Grid[Any]:
     """Spearman's correlations of section 5.2."""
-    columns = (
-        *(Column("scale"), Column("raters and", "other", key="other")),
-        *interval_columns("Spearman rho", "rho", 3, results.intervals.name, "spearman", "interval"),
-        *(Column("pairs", "rho.n"), Column("items"), Column("reason", "missing")),
+    made = on_scales(labels, results)
+    return Grid(
+        *("scales", "Rank correlation with ratings on scales", ("scale", Column("raters and", key="other"))),
+        *(list(made), (Column("Spearman rho", places=3, key="spearman"),), lambda row, _column: made[row]),
+        unit="pairs",
     )
-    return Table("scales", "Rank correlation with ratings on scales", columns, rows)

@@ -88,18 +88,22 @@ class Intervals:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mean(Estimate):
-    """The mean of the n scored of `total` rows. sd: with n - 1, None below two; unscored: why rows have no score."""
+    """The mean of the rows with a score. sd: with n - 1, None below two. reason: why scores, or the interval, are
+    missing."""
 
-    total: int = 0
     sd: float | None = None
     least: float | None = None
     greatest: float | None = None
-    unscored: str = ""
 
     @property
-    def why_missing(self) -> str | None:
-        """Why scores, or the interval of a mean, are missing; None: nothing is."""
-        return in_words(self.unscored, f"no interval: {self.reason}" if self.reason and self.n else "")
+    def total(self) -> int:
+        return self.n + self.missing
+
+    def scaled(self, by: float) -> Mean:
+        """The mean in another unit: by = 100 for percent."""
+        names = ("value", "low", "high", "sd", "least", "greatest")
+        numbers: dict[str, Any] = {name: by * one for name in names if (one := getattr(self, name)) is not None}
+        return replace(self, **numbers)
 
 
 @dataclass(frozen=True)
@@ -215,17 +219,17 @@ def mean_of(
     """The mean of the values that are not None. questions: of each value; bounds: of the values; unscored: why others
     are missing."""
     there = [(value, question) for value, question in zip(values, questions, strict=True) if value is not None]
+    missing = len(values) - len(there)
     if not there:
-        return Mean(None, None, None, 0, reason="there is no value", total=len(values), unscored=unscored)
+        return Mean(None, None, None, 0, reason=unscored or "there is no value", missing=missing)
     numbers, of = [value for value, _ in there], [question for _, question in there]
     made = mean_estimate(numbers, of, bounds, intervals.level)
-    if made.clusters == 1:
-        made = replace(made, reason="all values belong to one question")
+    why = "all values belong to one question" if made.clusters == 1 else made.reason
     return Mean(
-        **{one.name: getattr(made, one.name) for one in fields(Estimate)},
-        total=len(values),
+        **{one.name: getattr(made, one.name) for one in fields(Estimate) if one.name not in ("missing", "reason")},
+        missing=missing,
+        reason=in_words(unscored, why and f"no interval: {why}"),
         sd=float(np.std(sorted(numbers), ddof=1)) if len(numbers) > 1 else None,
         least=min(numbers),
         greatest=max(numbers),
-        unscored=unscored,
     )

@@ -15,13 +15,12 @@ share it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from itertools import product
-from types import SimpleNamespace as Line
 from typing import Any
 
+from longmark.analysis.grid import Grid
 from longmark.analysis.metaeval.agreement import agreeing
 from longmark.analysis.studies.score.results import (
     CHANGED,
@@ -43,8 +42,9 @@ from longmark.analysis.studies.score.results import (
 )
 from longmark.metrics.score.readability import EASE_BANDS, GRADE_BANDS
 from longmark.report.format import HIGHER, LOWER
-from longmark.report.tables import Column, Table, interval_columns, method_column
+from longmark.report.tables import Column, Table
 from longmark.stats.proportion import share
+from longmark.stats.results import Estimate
 
 METRICS = (
     ("specificity", "Specificity", SPECIFICITY, HIGHER),
@@ -54,32 +54,27 @@ METRICS = (
 )
 """Of table 1: column in CSV, name as in the report of a run, metric, direction."""
 _BESIDE = (*METRICS, ("plain", "Answer relevance: plain", PLAIN, HIGHER))
-_SD = "sd"
-
-GENERATOR, EVALUATOR, DIMENSION = Column("generator"), Column("evaluator"), Column("dimension")
-DIRECTION, REASON = Column("direction"), Column("reason", "mean.why_missing")
-SCORED, TOTAL = Column("scored", "mean.n", key="scored"), Column("total", "mean.total")
-
-
-def mean_columns(
-    results: Results, name: str, places: int, key: str = "mean", interval: str = "interval"
-) -> tuple[Column, ...]:
-    """The mean of a line, its interval and the interval's method. key, interval: in CSV."""
-    columns = interval_columns(name, "mean", places, results.intervals.name, key, interval)
-    return (*columns, method_column("mean", f"{interval}_method"))
+_DIRECTIONS = {name: direction for _, name, _, direction in _BESIDE}
+_READABILITY = {
+    "Readability: reading ease": (EASE, (*(band for _, band in EASE_BANDS), "very difficult")),
+    "Readability: grade level": (GRADE, (*(band for _, band in GRADE_BANDS), "graduate")),
+}
 
 
-def means(results: Results, places: int) -> tuple[Column, ...]:
-    """The columns of a mean: with its standard deviation and the number of rows, and why rows are missing."""
-    mean, *interval = mean_columns(results, "mean", places)
-    return (mean, Column(_SD, "mean.sd", places), *interval, SCORED, TOTAL, REASON)
-
-
-def scaled(mean: Mean, by: float) -> Mean:
-    """The mean in another unit: by = 100 for percent."""
-    numbers = ("value", "low", "high", "sd", "least", "greatest")
-    changed: dict[str, Any] = {name: by * one for name in numbers if (one := getattr(mean, name)) is not None}
-    return replace(mean, **changed)
+def means(
+    name: str,
+    title: str,
+    heads: Sequence[Column | str],
+    made: Mapping[Any, Mean],
+    places: int,
+    note: str = "",
+    beside: Sequence[Column] = (),
+    unit: str = "answers",
+) -> Grid[Any]:
+    """Means by row with their standard deviations. made: row -> its mean."""
+    sd = Column("sd", lambda row: made[row].sd, places)
+    columns = (Column("mean", places=places),)
+    return Grid(name, title, heads, list(made), columns, lambda row, _: made[row], note, unit, beside=(sd, *beside))
 
 
 def scores_of(results: Results, generator: str, evaluator: str, metric: str) -> Sequence[AnswerScore]:
@@ -107,146 +102,110 @@ def pooling(results: Results) -> str:
     )
 
 
-def table_1(results: Results) -> list[Table]:
+def table_1(results: Results) -> tuple[Table, Grid[Any]]:
     """Each pair in a row as in the paper, and each of its metrics in a row with its interval."""
-    known: dict[tuple[str, ...], Mean] = {}  # a perturbation is the generator's: its mean is computed once
-
-    def mean(generator: str, evaluator: str, metric: str) -> Mean:
-        key = (metric, generator) if metric == PERTURBATION else (metric, generator, evaluator)
-        if key not in known:
-            known[key] = results.mean(metric, scores_of(results, generator, evaluator, metric))
-        return known[key]
-
-    wide, long = list[Line](), list[Line]()
-    for generator, evaluator in product(results.generators, results.evaluators):
-        own = {key: mean(generator, evaluator, metric) for key, _, metric, _ in _BESIDE}
-        wide.append(Line(generator=generator, evaluator=evaluator, **own))
-        for key, name, _, direction in _BESIDE:
-            line = Line(generator=generator, evaluator=evaluator, metric=name, direction=direction, mean=own[key])
-            long += [line] if line.mean.total else []
-    columns = [GENERATOR, EVALUATOR]
+    pairs = list(product(results.generators, results.evaluators))
+    made = {
+        (*pair, name): results.mean(metric, scores)
+        for pair in pairs
+        for _, name, metric, _ in _BESIDE
+        if (scores := scores_of(results, *pair, metric))
+    }
+    columns = [Column("generator"), Column("evaluator")]
     for key, name, _, direction in METRICS:
-        columns.append(Column(f"{name} {'↑' if direction == HIGHER else '↓'}", f"{key}.value", 2, key=key))
-        columns.append(Column(_SD, f"{key}.sd", 2, key=f"{key}_sd"))
-    first = (GENERATOR, EVALUATOR, Column("metric"), DIRECTION)
-    note, title = pooling(results), "Every pair of generator and evaluator (SCORE's table 1)"
-    return [
-        Table("table1", title, tuple(columns), wide, note),
-        Table(
-            "table1_intervals",
-            "Metrics with their intervals (SCORE's table 1)",
-            (*first, *means(results, 3)),
-            long,
-            note,
-        ),
-    ]
+        arrow = "↑" if direction == HIGHER else "↓"
+        columns += [Column(f"{name} {arrow}", places=2, key=key), Column("sd", places=2, key=f"{key}_sd")]
+    none = Mean(None, None, None, 0)
+    cells = {pair: [made.get((*pair, name), none) for _, name, *_ in METRICS] for pair in pairs}
+    wide = [(*pair, *(figure for one in its for figure in (one.value, one.sd))) for pair, its in cells.items()]
+    title, note = "Every pair of generator and evaluator (SCORE's table 1)", pooling(results)
+    heads = ("generator", "evaluator", "metric", Column("direction", lambda row: _DIRECTIONS[row[2]]))
+    long = means("table1_intervals", "Metrics with their intervals (SCORE's table 1)", heads, made, 3, note)
+    return Table("table1", title, tuple(columns), wide, note), long
 
 
-def dimensions(results: Results) -> list[Table]:
+def dimensions(results: Results) -> tuple[Grid[Any], Table]:
     """Specificity by dimension; and claims by their majority verdict, with the verdicts that are missing."""
-    lines = []
-    for ((generator, evaluator), scores), (name, weight) in product(results.judged.items(), results.weights.items()):
+    made, voted = {}, []
+    for ((generator, evaluator), scores), name in product(results.judged.items(), results.weights):
         its = scores.get(metric := f"{SPECIFICITY}.{name}", [])
-        votes = Counter[str]()
-        for one in its:
-            votes.update(one.evidence.get("votes", {}))
-        verdicts = [verdict for one in scores.get(SPECIFICITY, []) for of in one.verdicts(name) for verdict in of]
-        line = Line(generator=generator, evaluator=evaluator, dimension=name, weight=weight, votes=votes)
-        lines.append(Line(**vars(line), mean=results.mean(metric, its), verdicts=verdicts))
-    first = (GENERATOR, EVALUATOR, DIMENSION)
-    voted = (
-        Column("claims: yes", lambda line: line.votes["yes"], key="yes"),
-        Column("no", lambda line: line.votes["no"]),
-        Column("n/a", lambda line: line.votes["n/a"], key="na"),
-        Column("verdicts requested", lambda line: len(line.verdicts), key="verdicts"),
-        Column("missing", lambda line: line.verdicts.count(None), key="verdicts_left_out"),
+        made[generator, evaluator, name] = results.mean(metric, its)
+        votes: Counter[str] = sum((Counter(one.evidence.get("votes", {})) for one in its), Counter())
+        given = [verdict for one in scores.get(SPECIFICITY, []) for of in one.verdicts(name) for verdict in of]
+        line = (votes["yes"], votes["no"], votes["n/a"], len(given), given.count(None))
+        voted.append((generator, evaluator, name, *line))
+    heads = ("generator", "evaluator", "dimension")
+    counts = (("claims: yes", "yes"), ("no", "no"), ("n/a", "na"), ("verdicts requested", "verdicts"))
+    columns = (*map(Column, heads), *(Column(name, key=key) for name, key in counts))
+    weight = Column("weight", lambda row: results.weights[row[2]], 2)
+    return (
+        means("specificity_dimensions", "Specificity by dimension", (*heads, weight), made, 3),
+        Table(
+            *("specificity_votes", "Claims by majority verdict, and missing verdicts"),
+            (*columns, Column("missing", key="verdicts_left_out")),
+            voted,
+        ),
     )
-    columns = (*first, Column("weight", places=2), *means(results, 3))
-    return [
-        Table("specificity_dimensions", "Specificity by dimension", columns, lines),
-        Table("specificity_votes", "Claims by majority verdict, and missing verdicts", (*first, *voted), lines),
-    ]
 
 
-def variants(results: Results) -> Table:
+def variants(results: Results) -> Grid[Any]:
     """Robustness by kind of variant."""
-    lines = []
+    groups: dict[tuple[str, str, str], list[AnswerScore]] = {}
     for (generator, scores), (metric, direction) in product(
         results.once.items(), ((PARAPHRASE, HIGHER), (PERTURBATION, LOWER))
     ):
-        kinds: dict[str, list[AnswerScore]] = {}
         for one in scores.get(metric, []):
-            kinds.setdefault(one.variant, []).append(one)
-        for kind, its in kinds.items():
-            lines.append(Line(generator=generator, variant=kind, direction=direction, mean=results.mean(metric, its)))
-    columns = (GENERATOR, Column("variant"), DIRECTION, *means(results, 3))
-    return Table("robustness_variants", "Robustness by kind of variant", columns, lines)
+            groups.setdefault((generator, one.variant, direction), []).append(one)
+    metrics = {HIGHER: PARAPHRASE, LOWER: PERTURBATION}
+    made = {row: results.mean(metrics[row[2]], its) for row, its in groups.items()}
+    heads = ("generator", "variant", "direction")
+    return means("robustness_variants", "Robustness by kind of variant", heads, made, 3)
 
 
-def table_2(results: Results) -> Table:
+def table_2(results: Results) -> Grid[str]:
     """The reranker's relevance, and the answers whose points change places."""
-    lines = []
-    for generator, scores in results.points.items():
-        ordered = scores.get(CHANGED, [])
-        order = [one.score for one in ordered if one.score is not None]
-        mean, why = results.mean(RELEVANCE, scores.get(RELEVANCE, [])), why_unscored(ordered)
-        count = order.count(1)
-        changed = share(count, len(order), results.intervals.level)
-        missing = in_words(mean.why_missing, why and f"no order: {why}")
-        lines.append(Line(generator=generator, mean=mean, count=count, changed=changed, missing=missing))
-    columns = (
-        *(GENERATOR, *means(results, 2)[:-1]),
-        Column("order changed", "count", key="changed"),
-        Column("answers with an order", "changed.n", key="with_order"),
-        *interval_columns("share", "changed", 3, results.intervals.name, "share", "share_interval"),
-        Column("reason", "missing"),
+    made = {name: results.mean(RELEVANCE, scores.get(RELEVANCE, [])) for name, scores in results.points.items()}
+
+    def changed(generator: str) -> Estimate:
+        its = results.points[generator].get(CHANGED, [])
+        order = [one.score for one in its if one.score is not None]
+        why = why_unscored(its)
+        one = share(order.count(1), len(order), results.intervals.level)
+        return replace(one, missing=len(its) - len(order), reason=in_words(why and f"no order: {why}", one.reason))
+
+    return Grid(
+        "table2",
+        "Points reranked by delta (SCORE's table 2)",
+        ("generator",),
+        list(made),
+        (Column("mean", places=2), Column("order changed", places=3, key="changed")),
+        lambda generator, column: made[generator] if column == "mean" else changed(generator),
+        unit="answers",
+        beside=(Column("sd", lambda generator: made[generator].sd, 2),),
     )
-    return Table("table2", "Points reranked by delta (SCORE's table 2)", columns, lines)
 
 
-def table_10(results: Results) -> list[Table]:
+def table_10(results: Results) -> tuple[Grid[Any], Table]:
     """Readability: means, and answers in each band."""
-    metrics = (
-        ("Readability: reading ease", EASE, (*(band for _, band in EASE_BANDS), "very difficult")),
-        ("Readability: grade level", GRADE, (*(band for _, band in GRADE_BANDS), "graduate")),
-    )
-    lines, bands = [], []
-    for generator, scores in results.once.items():
-        for name, metric, _ in metrics:
-            mean = results.mean(metric, scores.get(metric, []))
-            lines.append(Line(metric=name, generator=generator, mean=mean))
-    for name, metric, names in metrics:
+    made, bands = dict[Any, Mean](), []
+    for name, (metric, names) in _READABILITY.items():
         of = {g: Counter(one.evidence.get("band") for one in its.get(metric, [])) for g, its in results.once.items()}
-        bands += [Line(metric=name, band=band, answers={g: of[g][band] for g in of}) for band in names]
-    columns = [Column("metric"), Column("band")]
-    columns += [Column(g, partial(_in_band, g), key=f"answers: {g}") for g in results.once]
-    first = (Column("metric"), GENERATOR)
-    return [
-        Table("table10", "Readability (SCORE's table 10)", (*first, *means(results, 2)), lines),
-        Table("table10_bands", "Answers in each band of readability", tuple(columns), bands),
-    ]
+        bands += [(name, band, *(of[g][band] for g in of)) for band in names]
+        made |= {(name, g): results.mean(metric, its.get(metric, [])) for g, its in results.once.items()}
+    columns = (Column("metric"), Column("band"), *(Column(g, key=f"answers: {g}") for g in results.once))
+    return (
+        means("table10", "Readability (SCORE's table 10)", ("metric", "generator"), made, 2),
+        Table("table10_bands", "Answers in each band of readability", columns, bands),
+    )
 
 
-def _in_band(generator: str, line: Line) -> int:
-    return int(line.answers[generator])
-
-
-def jury(results: Results) -> Table:
+def jury(results: Results) -> Grid[Any]:
     """Agreement of the verdicts on a claim; no rows if an evaluator gives one verdict only. The paper reports none.
 
     The mean share of agreeing pairs of verdicts, with an interval that resamples questions, and Fleiss's kappa without
     one. A verdict that was left out agrees with nothing, and a claim with fewer than two verdicts is not compared.
     """
-    columns = (
-        *(GENERATOR, EVALUATOR, DIMENSION, Column("verdicts per claim", "jurors", key="jurors")),
-        *mean_columns(results, "agreement", 3, "agreement"),
-        *(Column("Fleiss's kappa", "kappa", 3, key="kappa"), Column("claims compared", "mean.n", key="scored")),
-        *(TOTAL, Column("reason", "missing")),
-    )
-    return Table("jury", "Agreement within the jury", columns, list(_jury(results)))
-
-
-def _jury(results: Results) -> Iterator[Line]:
+    made, beside = {}, {}
     for ((generator, evaluator), scores), name in product(results.judged.items(), results.weights):
         claims = [
             (one.question, verdicts)
@@ -266,9 +225,22 @@ def _jury(results: Results) -> Iterator[Line]:
         if not mean.n:
             why.append("no claim has two verdicts to compare")
         else:
-            why += [mean.why_missing or "", "" if kappa is not None else "no kappa: all verdicts are the same"]
-        line: dict[str, Any] = {"generator": generator, "evaluator": evaluator, "dimension": name}
-        yield Line(**line, jurors=jurors, kappa=kappa, mean=mean, missing=in_words(*why))
+            why += [mean.reason or "", "" if kappa is not None else "no kappa: all verdicts are the same"]
+        made[generator, evaluator, name] = replace(mean, reason=in_words(*why))
+        beside[generator, evaluator, name] = jurors, kappa
+    return Grid(
+        "jury",
+        "Agreement within the jury",
+        ("generator", "evaluator", "dimension"),
+        list(made),
+        (Column("agreement", places=3),),
+        lambda row, _column: made[row],
+        unit="claims",
+        beside=(
+            Column("verdicts per claim", lambda row: beside[row][0], key="jurors"),
+            Column("Fleiss's kappa", lambda row: beside[row][1], 3, key="kappa"),
+        ),
+    )
 
 
 def _fleiss(agreement: float | None, claims: Sequence[Sequence[str]]) -> float | None:

@@ -13,68 +13,79 @@ Intervals of correlations are by the jackknife on Fisher's scale, of mean differ
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations, product
-from types import SimpleNamespace as Line
+from typing import Any
 
 from scipy import stats as scipy_stats
 
+from longmark.analysis.grid import Grid
 from longmark.analysis.studies.score.results import (
     ABSOLUTE,
     RELATIVE,
     SHARE,
     UNBOUNDED,
     AnswerScore,
+    Mean,
     Results,
     in_words,
     mean_of,
     why_unscored,
 )
-from longmark.analysis.studies.score.tables import GENERATOR, mean_columns, means, scaled
-from longmark.report.tables import Column, Table, interval_columns
+from longmark.analysis.studies.score.tables import means
+from longmark.report.tables import Column
 from longmark.stats.correlation import correlation
 from longmark.stats.means import Bounds
-from longmark.stats.results import Estimate
+from longmark.stats.results import Difference, Estimate
 
 NOISE = 0.01
 """How far the confidence of a model with llama.cpp can vary from run to run (2 % of f; docs/models.md). The mean CU of
 the paper is .003 to .004 (table 4)."""
 GEOMETRIC, ENTROPY = "geometric mean of probabilities", "entropy"
-_PROXY = Column("proxy")
+_UNITS = {"absolute": (ABSOLUTE, 1), "relative, %": (RELATIVE, 100)}
+"""Of scores: their metric, and what they are multiplied by."""
 
 
-def table_4(results: Results) -> list[Table]:
+def table_4(results: Results) -> tuple[Grid[Any], Grid[Any]]:
     """Context utilization of answers; of single facts beside it."""
-    answers, facts = list[Line](), list[Line]()
-    for (generator, proxy), scores in results.proxied.items():
-        for name, metric, by in (("CU", ABSOLUTE, 1), ("CU relative, %", RELATIVE, 100)):
-            mean = scaled(results.mean(metric, scores.get(metric, [])), by)
-            answers.append(Line(generator=generator, proxy=proxy, score=name, mean=mean))
-        facts.append(Line(generator=generator, proxy=proxy, **_of_facts(results, scores.get(ABSOLUTE, []))))
-    ends = (Column("min", "mean.least", 4), Column("max", "mean.greatest", 4))
-    of_facts = (
-        *(GENERATOR, _PROXY, Column("facts", "mean.total")),
-        *(Column("min, %", "least", 2, key="min"), Column("max, %", "greatest", 2, key="max")),
-        Column("mean, %", "average", 2, key="mean"),
-        *mean_columns(results, "distracting", 3, "distracting"),
-        Column("reason", "missing"),
+    of_answers = {
+        (generator, proxy, score): results.mean(metric, scores.get(metric, [])).scaled(by)
+        for (generator, proxy), scores in results.proxied.items()
+        for score, (metric, by) in _UNITS.items()
+    }
+    within = ", ".join(
+        f"{generator} by {proxy}"
+        for (generator, proxy, score), one in of_answers.items()
+        if score == "absolute" and one.value is not None and abs(one.value) < NOISE
     )
-    columns = (GENERATOR, _PROXY, Column("score"), *ends, *means(results, 4))
-    within = [line for line in answers if line.score == "CU" and line.mean.value is not None]
-    within = [line for line in within if abs(line.mean.value) < NOISE]
-    note = ", ".join(f"{line.generator} by {line.proxy}" for line in within)
-    note = note and (
-        f"Mean CU below {NOISE:g}: {note}. The confidence of a model with llama.cpp can vary by about {NOISE:g} from "
+    note = within and (
+        f"Mean CU below {NOISE:g}: {within}. The confidence of a model with llama.cpp can vary by about {NOISE:g} from "
         "run to run, more than the paper's mean CU (.003 to .004); check such means with a transformers model "
         "(--lm hf:NAME)."
     )
-    return [
-        Table("table4", "Context utilization of answers (SCORE's table 4)", columns, answers, note),
-        Table("table4_facts", "Context utilization of single facts", of_facts, facts),
+    ends = [Column(name, lambda row, at=at: getattr(of_answers[row], at), 4) for name, at in _ENDS]  # type: ignore[misc]
+    title = "Context utilization of answers (SCORE's table 4)"
+    facts = {key: _of_facts(results, scores.get(ABSOLUTE, [])) for key, scores in results.proxied.items()}
+    figures = [
+        Column(f"{name}, %", lambda row, at=at: facts[row][1][at], 2, key=name)  # type: ignore[misc]
+        for at, name in enumerate(("min", "max", "mean"))
     ]
+    return (
+        means("table4", title, ("generator", "proxy", "score"), of_answers, 4, note, ends),
+        Grid(
+            *("table4_facts", "Context utilization of single facts", ("generator", "proxy"), list(facts)),
+            *([Column("distracting", places=3)], lambda row, _column: facts[row][0]),
+            unit="facts",
+            beside=figures,
+        ),
+    )
 
 
-def _of_facts(results: Results, scores: Sequence[AnswerScore]) -> dict[str, object]:
-    """Relative deltas of facts in percent, and the share of facts that lower the confidence."""
+_ENDS = (("min", "least"), ("max", "greatest"))
+
+
+def _of_facts(results: Results, scores: Sequence[AnswerScore]) -> tuple[Mean, tuple[float | None, ...]]:
+    """The share of facts that lower the confidence; least, greatest and mean relative delta of facts in percent."""
     facts = [(fact, one.question) for one in scores for fact in one.facts]
     relative = [100 * fact["relative"] for fact, _ in facts if fact["relative"] is not None]
     unscored = why_unscored(one for one in scores if not one.facts)
@@ -82,19 +93,14 @@ def _of_facts(results: Results, scores: Sequence[AnswerScore]) -> dict[str, obje
     mean = mean_of(lower, [question for _, question in facts], results.intervals, SHARE, unscored)
     without = len(facts) - len(relative)
     why = f"{without:,} of {len(facts):,} facts have no relative change" if without else ""
-    return {
-        "mean": mean,
-        "missing": in_words(mean.why_missing, why),
-        "least": min(relative, default=None),
-        "greatest": max(relative, default=None),
-        "average": sum(relative) / len(relative) if relative else None,
-    }
+    figures = (min(relative), max(relative), sum(relative) / len(relative)) if relative else (None, None, None)
+    return replace(mean, reason=in_words(mean.reason, why)), figures
 
 
-def consistencies(results: Results) -> list[Line]:
-    """Of every proxy and generator, by each measure that the proxy gives. pairs: (f(q, C), f(q, D)) of each answer that
-    has both."""
-    made = []
+def consistency(results: Results) -> dict[tuple[str, str, str], tuple[Difference, list[tuple[float, float]]]]:
+    """Proxy, generator, measure that the proxy gives -> correlation with its p, and (f(q, C), f(q, D)) of each answer
+    that has both."""
+    made = {}
     for ((generator, proxy), scores), measure in product(results.proxied.items(), (GEOMETRIC, ENTROPY)):
         rows = [(one, _pair(one, measure)) for one in scores.get(ABSOLUTE, [])]
         pairs = [pair for _, pair in rows if pair is not None]
@@ -102,12 +108,28 @@ def consistencies(results: Results) -> list[Line]:
             without = [one for one, pair in rows if pair is None]
             scored = sum(one.score is not None for one in without)
             no_pair = f"{scored:,} with a score but without both confidences ({measure})" if scored else ""
-            x, y = [a for a, _ in pairs], [b for _, b in pairs]
-            r = correlation(x, y, level=results.intervals.level)
-            line = Line(generator=generator, proxy=proxy, measure=measure, pairs=pairs, total=len(rows))
-            missing = in_words(why_unscored(without), no_pair, why_not(r))
-            made.append(Line(**vars(line), correlation=r, p=pearson_p(r, x, y), missing=missing))
+            r = _pearson([a for a, _ in pairs], [b for _, b in pairs], results)
+            why = in_words(why_unscored(without), no_pair, why_not(r))
+            made[proxy, generator, measure] = replace(r, missing=len(without), reason=why), pairs
     return made
+
+
+def _pearson(x: Sequence[float], y: Sequence[float], results: Results) -> Difference:
+    """Pearson's correlation; p: two-sided, of none, from Student's t with n - 2 degrees."""
+    r = correlation(x, y, level=results.intervals.level)
+    p = None if r.value is None else float(scipy_stats.pearsonr(x, y).pvalue)
+    return Difference(r.value, r.low, r.high, r.n, r.level, r.method, r.reason, p=p)
+
+
+def consistency_grid(name: str, title: str, results: Results, measures: Sequence[str]) -> Grid[Any]:
+    """Tables 3 and 8."""
+    made = {row: r for row, (r, _) in consistency(results).items() if row[2] in measures}
+    return Grid(
+        *(name, title, ("proxy", "generator", "confidence"), list(made)),
+        *([Column("Pearson r", places=3, key="pearson")], lambda row, _column: made[row]),
+        unit="answers",
+        beside=(Column("p", lambda row: made[row].p, kind="p"),),
+    )
 
 
 def _pair(score: AnswerScore, measure: str) -> tuple[float, float] | None:
@@ -116,19 +138,29 @@ def _pair(score: AnswerScore, measure: str) -> tuple[float, float] | None:
     return None if a is None or b is None else (a, b)
 
 
-def agreements(results: Results) -> list[Line]:
-    """Of every two proxies on every generator's answers, absolute and relative. mean: of the first proxy's score minus
-    the second's, of relative scores in percent; total: answers that either scored."""
-    return [
-        _agreement(results, generator, proxies, score, metric)
+@dataclass(frozen=True, slots=True)
+class ProxyAgreement:
+    """Two proxies on a generator's answers. difference: of the first proxy's score minus the second's, of relative
+    scores in percent. missing: answers that one of them did not score."""
+
+    pearson: Difference
+    spearman: Estimate
+    difference: Mean
+
+
+def agreements(results: Results) -> dict[tuple[str, str, str], ProxyAgreement]:
+    """Proxies, generator, absolute or relative -> their agreement."""
+    return {
+        (" and ".join(proxies), generator, score): _agreement(results, generator, proxies, score)
         for proxies in combinations(results.proxies, 2)
         for generator in results.generators
         if all((generator, proxy) in results.proxied for proxy in proxies)
-        for score, metric in (("absolute", ABSOLUTE), ("relative, %", RELATIVE))
-    ]
+        for score in _UNITS
+    }
 
 
-def _agreement(results: Results, generator: str, proxies: tuple[str, str], score: str, metric: str) -> Line:
+def _agreement(results: Results, generator: str, proxies: tuple[str, str], score: str) -> ProxyAgreement:
+    metric, by = _UNITS[score]
     first, second = (results.proxied[generator, proxy].get(metric, []) for proxy in proxies)
     others = {one.example: one.score for one in second}
     both = [
@@ -137,57 +169,37 @@ def _agreement(results: Results, generator: str, proxies: tuple[str, str], score
         if one.score is not None and (other := others.get(one.example)) is not None
     ]
     x, y, questions = [a for a, *_ in both], [b for _, b, _ in both], [question for *_, question in both]
-    level = results.intervals.level
-    r, rho = correlation(x, y, level=level), correlation(x, y, "spearman", level=level)
     lo, hi = results.bounds.get(metric, UNBOUNDED)
     bounds: Bounds = UNBOUNDED if lo is None or hi is None else (lo - hi, hi - lo)
-    mean = mean_of([a - b for a, b in zip(x, y, strict=True)], questions, results.intervals, bounds)
-    if metric == RELATIVE:
-        mean = scaled(mean, 100)
-    unscored = [
-        f"{name}: {why}" for name, of in zip(proxies, (first, second), strict=True) if (why := why_unscored(of))
-    ]
-    reasons = dict.fromkeys((why_not(r), why_not(rho), mean.why_missing))
-    return Line(
-        proxies=" and ".join(proxies),
-        generator=generator,
-        score=score,
-        pearson=r,
-        p=pearson_p(r, x, y),
-        spearman=rho,
-        mean=mean,
-        total=len({one.example for one in (*first, *second)}),
-        missing=in_words("; ".join(unscored), *reasons),
+    mean = mean_of([a - b for a, b in zip(x, y, strict=True)], questions, results.intervals, bounds).scaled(by)
+    r, rho = _pearson(x, y, results), correlation(x, y, "spearman", level=results.intervals.level)
+    whose = zip(proxies, (first, second), strict=True)
+    unscored = "; ".join(f"{name}: {why}" for name, of in whose if (why := why_unscored(of)))
+    missing = len({one.example for one in (*first, *second)}) - len(both)
+    return ProxyAgreement(
+        replace(r, missing=missing, reason=in_words(unscored, why_not(r))),
+        replace(rho, missing=missing, reason=in_words(unscored, why_not(rho))),
+        replace(mean, missing=missing, reason=in_words(unscored, mean.reason)),
     )
 
 
-def pearson_p(r: Estimate, x: Sequence[float], y: Sequence[float]) -> float | None:
-    """Two-sided p of no correlation, from Student's t with n - 2 degrees; None if there is no correlation."""
-    return None if r.value is None else float(scipy_stats.pearsonr(x, y).pvalue)
-
-
-def consistency_table(name: str, title: str, rows: Sequence[Line], results: Results) -> Table:
-    """Tables 3 and 8."""
-    r = interval_columns("Pearson r", "correlation", 3, results.intervals.name, "pearson", "interval")
-    last = (Column("p", kind="p"), Column("n", "correlation.n"), Column("total"), Column("reason", "missing"))
-    return Table(name, title, (_PROXY, GENERATOR, Column("confidence", "measure"), *r, *last), rows)
-
-
-def agreement_tables(rows: Sequence[Line], results: Results) -> list[Table]:
+def agreement_grids(results: Results) -> list[Grid[Any]]:
     """Table 9: correlations, and mean differences in a table of their own, so that each fits a page."""
-    head = results.intervals.name
-    lines = (Column("proxies"), GENERATOR, Column("score"))
-    correlations = (
-        *interval_columns("Pearson r", "pearson", 3, head, "pearson", "pearson_interval"),
-        Column("p", kind="p"),
-        *interval_columns("Spearman rho", "spearman", 3, head, "spearman", "spearman_interval"),
-    )
-    differences = mean_columns(results, "mean difference", 4, "difference", "difference_interval")
-    last = (Column("n", "pearson.n"), Column("total"), Column("reason", "missing"))
-    title = "proxies on context utilization (SCORE's table 9)"
+    made = agreements(results)
+    heads, title = ("proxies", "generator", "score"), "proxies on context utilization (SCORE's table 9)"
+    correlations = (Column("Pearson r", places=3, key="pearson"), Column("Spearman rho", places=3, key="spearman"))
     return [
-        Table("table9", f"Agreement of {title}", (*lines, *correlations, *last), rows),
-        Table("table9_differences", f"Differences between {title}", (*lines, *differences, *last), rows),
+        Grid(
+            *("table9", f"Agreement of {title}", heads, list(made), correlations),
+            lambda row, column: made[row].pearson if column == "Pearson r" else made[row].spearman,
+            unit="answers",
+            beside=(Column("p", lambda row: made[row].pearson.p, kind="p"),),
+        ),
+        Grid(
+            *("table9_differences", f"Differences between {title}", heads, list(made)),
+            *([Column("mean difference", places=4, key="difference")], lambda row, _column: made[row].difference),
+            unit="answers",
+        ),
     ]
 
 
