@@ -14,7 +14,7 @@ from typing import Any
 
 from longmark.report.format import counted, listed
 from longmark.report.view import Block, Cell, Shared, View
-from longmark.text.graph import ANSWER, EVIDENCE_KEYS, StatementGraph, contradictory, from_evidence
+from longmark.text.graph import ANSWER, EVIDENCE_KEYS, Recorded, StatementGraph, contradictory, from_evidence
 
 MOST_SHAPES, MOST_LINES = 300, 1500
 """A larger graph has no figure, because it would be unreadable."""
@@ -133,17 +133,16 @@ def _table(names: Sequence[str], shapes: Sequence[Shape], lines: Sequence[Line] 
 
 def _shapes(graph: StatementGraph, evidence: Mapping[str, Any]) -> tuple[list[Shape], dict[str, str]]:
     """The shapes, the missing first; and statement's id -> its shape's label."""
-    nodes = {node.id: node for node in graph.nodes}
-    basis = set(evidence["basis"])
-    missing = sorted(evidence["uncovered"], key=lambda its: next(iter(its)) not in basis)
+    found = Recorded.of(evidence)
+    missing = sorted(found.uncovered, key=lambda its: its[0].id not in found.basis)
     shapes: list[Shape] = []
     of: dict[str, str] = {}
-    for number, ids in enumerate([*missing, *evidence["covered"]], start=1):
-        first, *_ = members = [nodes[name] for name in ids]
-        state = "covered" if number > len(missing) else "basis" if first.id in basis else "implied"
+    for number, members in enumerate([*missing, *found.covered], start=1):
+        first = members[0]
+        state = "covered" if number > len(missing) else "basis" if first.id in found.basis else "implied"
         sources = dict.fromkeys(name for node in members for name in node.sources)
-        shapes.append(Shape(str(number), state, first.text, tuple(sources), first.question, len(ids)))
-        of |= dict.fromkeys(ids, str(number))
+        shapes.append(Shape(str(number), state, first.text, tuple(sources), first.question, len(members)))
+        of |= {node.id: str(number) for node in members}
     for number, node in enumerate((node for node in graph.nodes if node.side == ANSWER), start=1):
         shapes.append(Shape(f"A{number}", "answer", node.text, node.sources, node.question))
         of[node.id] = f"A{number}"

@@ -9,6 +9,7 @@ from typing import Any
 
 from longmark.records import Row
 from longmark.scores.manifest import MetricFacts
+from longmark.text.graph import Recorded
 
 GOOD, FAIR = 2 / 3, 1 / 3
 """Places on a metric's scale from which a score is drawn as good and as fair; below it is drawn as poor."""
@@ -86,8 +87,11 @@ def _judges(evidence: Mapping[str, Any]) -> Found:
 
 
 def _graph(evidence: Mapping[str, Any]) -> Found:
-    basis = _list(evidence.get("basis"))
-    return [("Missing statement", [one for one in _dicts(evidence.get("nodes")) if one.get("id") in basis])]
+    try:
+        found = Recorded.of(evidence)
+    except ValueError:
+        return []
+    return [("Missing statement", [one.text for one in found.statements if one.id in found.basis])]
 
 
 _BY_VIEW: Mapping[str, Callable[[Mapping[str, Any]], Found]] = {

@@ -28,6 +28,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
 ANSWER, CONTEXT = SIDES = ("answer", "context")
@@ -209,6 +210,33 @@ def to_evidence(graph: StatementGraph, found: Coverage | None = None) -> dict[st
         "uncovered": [_ids(one) for one in found.uncovered],
         "basis": [one.representative.id for one in found.basis],
     }
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """The coverage that a row's evidence records: each component as its statements, the representative first.
+    basis: ids of the representatives that the answer would have to add."""
+
+    statements: tuple[Statement, ...]
+    covered: tuple[tuple[Statement, ...], ...]
+    uncovered: tuple[tuple[Statement, ...], ...]
+    basis: frozenset[str]
+
+    @classmethod
+    def of(cls, evidence: Mapping[str, Any]) -> Recorded:
+        """ValueError, with the part that is wrong, for evidence without one."""
+        nodes = {one.id: one for one in map(_statement, count(1), _listed(evidence, "nodes"))}
+
+        def components(key: str) -> tuple[tuple[Statement, ...], ...]:
+            listed = _listed(evidence, key)
+            if not all(isinstance(one, list) and one and all(isinstance(name, str) for name in one) for one in listed):
+                raise ValueError(f"{key}: expected lists of ids")
+            if unknown := {name for one in listed for name in one} - nodes.keys():
+                raise ValueError(f"{key}: {min(unknown)!r} is no node")
+            return tuple(tuple(nodes[name] for name in one) for one in listed)
+
+        basis = _listed(evidence, "basis") if "basis" in evidence else []
+        return cls(tuple(nodes.values()), components("covered"), components("uncovered"), frozenset(map(str, basis)))
 
 
 def contradictory(graph: StatementGraph) -> list[Pair]:

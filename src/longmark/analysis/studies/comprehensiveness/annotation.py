@@ -35,6 +35,7 @@ from longmark.scores.labels import FINAL, Form, Labels
 from longmark.scores.observations import Observation
 from longmark.stats.proportion import clustered_share
 from longmark.stats.results import Estimate
+from longmark.text.graph import Recorded, Statement
 
 ITEMS, KEY = "items.jsonl", "key.json"
 _LISTS = ("covered", "uncovered")
@@ -209,8 +210,8 @@ Pair = tuple[str | None, str]
 
 def _statements(evidence: Mapping[str, Any], side: str) -> list[Pair]:
     """The representative of each component that is covered, or uncovered."""
-    nodes = {node["id"]: node for node in evidence["nodes"]}
-    return [(nodes[one].get("question"), nodes[one]["text"]) for one, *_ in evidence[side]]
+    components: tuple[tuple[Statement, ...], ...] = getattr(Recorded.of(evidence), side)
+    return [(one.question, one.text) for one, *_ in components]
 
 
 async def _sentence(pair: Pair, models: Models | None) -> str:

@@ -13,6 +13,7 @@ from typing import Any
 
 from longmark.datasets.published import CORRECT, DEFAULT, INCORRECT, PARTIAL
 from longmark.errors import UserError
+from longmark.text.graph import CONTEXT, Recorded
 
 EPSILON = 1e-5
 """A score this close to 0 or 1 counts as 0 or 1 (the authors' code)."""
@@ -80,12 +81,13 @@ def covered_by_source(
     if "rule" in evidence and "nodes" not in evidence:
         return dict.fromkeys(names)
     try:
-        covered = {node for component in evidence["covered"] for node in component}
-        own = [(node["id"], node["sources"]) for node in evidence["nodes"] if node["side"] == "context"]
-        found = {name: [node in covered for node, of in own if name in of] for name in names}
-    except (KeyError, TypeError) as error:
+        recorded = Recorded.of(evidence)
+    except ValueError as error:
         raise UserError(
-            f"the evidence has no coverage by source ({error!r}); use scores of comprehensiveness.*"
+            f"the evidence has no coverage by source ({error}); use scores of comprehensiveness.*"
         ) from None
+    covered = {node.id for component in recorded.covered for node in component}
+    own = [node for node in recorded.statements if node.side == CONTEXT]
+    found = {name: [node.id in covered for node in own if name in node.sources] for name in names}
     more = _PUBLISHED if as_published else 0.0
     return {name: sum(hits) / (len(hits) + more) if hits else None for name, hits in found.items()}

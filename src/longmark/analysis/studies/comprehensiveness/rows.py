@@ -15,6 +15,7 @@ from longmark.records.read import Reading
 from longmark.scores.clusters import QUESTION, fields_of
 from longmark.scores.files import examples_of, name_of, some_rows_of, sources_of
 from longmark.scores.observations import judge_of
+from longmark.text.graph import StatementGraph, to_evidence
 
 WIKI, STRICT, LAX, BANK, BOTH = KINDS = (
     "WikiContradict",
@@ -127,7 +128,7 @@ def value(one: Scored, kind: str, *, zero: bool = False) -> float | None:
     """The value of an answer in a label match rate; None without a score. zero: with the authors' zeros."""
     score, meta, evidence = one.row.score, one.example.meta, one.row.evidence
     if score is None and zero and one.row.status in _ZERO:
-        score, evidence = 0.0, {"nodes": [], "covered": []}
+        score, evidence = 0.0, to_evidence(StatementGraph(()))
     if score is None:
         return None
     if kind == WIKI:
