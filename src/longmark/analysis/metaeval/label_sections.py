@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from longmark.analysis.grid import Compared, Grid, p_note, pairs_grid
@@ -10,27 +10,16 @@ from longmark.analysis.metaeval.choices import ChoiceLabel
 from longmark.analysis.metaeval.ratings import RatedMetric, RatingLabel
 from longmark.analysis.metaeval.results import GroupResult
 from longmark.report import charts
-from longmark.report.charts import ForestRow
 from longmark.report.document import Section
 from longmark.report.figures import Figure
 from longmark.report.format import LOWER, counted, metric_titles
-from longmark.report.tables import Column, Table, interval_columns
-from longmark.stats.results import Estimate
+from longmark.report.tables import Column, Table
 
 METRIC = Column("metric", kind="metric")
 _PAIR = (Column("first metric", "first", kind="metric"), Column("second metric", "second", kind="metric"))
 _PAIRS_DRAWN, _SCATTERS, _DIAGRAMS, _MAPS = 40, 3, 6, 4
 _RATERS_SHOWN = 51
 _NOT_EQUAL = "A difference that is not significant does not show that two metrics are equal."
-
-
-Interval = Callable[..., tuple[Column, Column]]
-"""(name, attribute path, key) -> the columns of an estimate and its interval."""
-
-
-def intervals(level: float) -> Interval:
-    """Columns of estimates with intervals at this level."""
-    return lambda name, get, key="": interval_columns(name, get, 3, f"{100 * level:g} % CI", key)
 
 
 def estimates(*names: str, of: str = "", key: str = "") -> tuple[Column, ...]:
@@ -63,11 +52,6 @@ def by_group(groups: Sequence[GroupResult], what: str, columns: Sequence[Column]
         *(list(map(Column, heads)), lambda metric, group: value[metric, heads[group]]),
     )
     return Section(f"By {by}", f"{what} in each group.", (table,), (drawn.heat_map(title, low, 1.0),))
-
-
-def lane(name: str, estimate: Estimate) -> ForestRow:
-    """An estimate as a line of a figure; with the reason if it has no interval."""
-    return ForestRow(name, estimate.value, estimate.low, estimate.high, estimate.reason or f"n = {estimate.n:,}")
 
 
 # Ratings -------------------------------------------------------------------------------------------------------------
@@ -402,19 +386,15 @@ def _strengths(part: ChoiceLabel) -> Section:
     return Section(title, says, (grid.table(),), figures)
 
 
-def same_choices(
-    found: Sequence[Compared],
-    beside: Sequence[Column] = (),
-    label: str = "Share of pairs with the same choice",
-) -> Section:
+def same_choices(found: Sequence[Compared]) -> Section:
     """How often two metrics make the same choice, with a heat map."""
     heads = (Column("metric", "first", kind="metric"), Column("other", "second", kind="metric"))
     title = "How often two metrics make the same choice"
-    grid = Grid("same_choice", title, heads, found, estimates("same choice=result", key="share"), beside=beside)
+    grid = Grid("same_choice", title, heads, found, estimates("same choice=result", key="share"))
     value = {frozenset((one.first, one.second)): one.result.value for one in found}
     names = list(dict.fromkeys(name for one in found for name in (one.first, one.second)))
     cells = [[1.0 if a == b else value.get(frozenset((a, b))) for b in names] for a in names]
     words = list(metric_titles(names).values())
-    figure = charts.heat_map(words, words, cells, label, 0.0, 1.0, 2)
+    figure = charts.heat_map(words, words, cells, "Share of pairs with the same choice", 0.0, 1.0, 2)
     says = "How often two metrics, or a metric and a baseline, choose the same answer."
     return Section("Agreement between metrics", says, (grid.table(),), (figure,))

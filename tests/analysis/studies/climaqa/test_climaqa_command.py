@@ -70,7 +70,7 @@ def test_silver_items_alone_are_in_their_own_tables(tmp_path: Path, study):
     assert done.code == 0
     assert "table 3 (all items are silver); table 5 (all items are silver)" in " ".join(done.out.split())
     assert [line["mcq_overall"] for line in lines(tmp_path, "table6")] == ["0.5", "0.5"]
-    assert lines(tmp_path, "models")[0]["items"] == "24"
+    assert lines(tmp_path, "models")[0]["difference_n"] == "24"
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,17 @@ from pathlib import Path
 import pytest
 from tests.analysis.studies.climaqa.climaqa_runs import items, write_benchmark, write_beside, write_run
 
-from longmark.analysis.studies.climaqa import beside
-from longmark.analysis.studies.climaqa.results import OVERALL, ClimaqaOptions, Results, above, bleu_counts, corpus_bleu
+from longmark.analysis.studies.climaqa import beside, tables
+from longmark.analysis.studies.climaqa.results import (
+    MAIN,
+    OVERALL,
+    ClimaqaOptions,
+    Place,
+    Results,
+    above,
+    bleu_counts,
+    corpus_bleu,
+)
 from longmark.analysis.studies.climaqa.rows import BERT, BLEU, FA, MCQ, OUTCOMES, Read, System, read
 from longmark.errors import UserError
 from longmark.metrics.classic.bleu import characters
@@ -42,7 +51,7 @@ def test_the_overall_mean_weights_levels_by_their_items_as_published():
     of = [item(number, "mcq", level) for number, (level, _) in enumerate(levels)]
     results = made("mcq", {str(number): float(yes) for number, (_, yes) in enumerate(levels)}, of)
     (system,) = results.read.systems.values()
-    cells = [results.cell(MCQ, system, of, level).estimate for level in (*LEVELS, OVERALL)]
+    cells = [results.mean_of(MCQ, system, of, level) for level in (*LEVELS, OVERALL)]
     assert [round(100 * (one.value or 0), 2) for one in cells] == [81.75, 72.22, 82.98, 79.18]
     assert [one.n for one in cells] == [126, 72, 47, 245]
 
@@ -56,8 +65,8 @@ def test_bleu_of_a_level_is_that_of_its_corpus_and_overall_is_weighted_by_items(
     system.counts = {"0": (3, 2, 1, 0, 4, 3, 2, 1, 4, 4), "1": (4, 3, 2, 1, 4, 3, 2, 1, 4, 6)}
     system.counts["2"] = (5, 4, 3, 2, 5, 4, 3, 2, 5, 5)
     base = math.exp(-0.25) * 0.2734375**0.25
-    assert results.cell(BLEU, system, of, "base").estimate.value == pytest.approx(base)
-    assert results.cell(BLEU, system, of).estimate.value == pytest.approx((2 * base + 1) / 3)
+    assert results.mean_of(BLEU, system, of, "base").value == pytest.approx(base)
+    assert results.mean_of(BLEU, system, of).value == pytest.approx((2 * base + 1) / 3)
 
 
 def test_the_bleu_of_a_corpus_of_one_answer_is_that_of_the_metric(results: Results):
@@ -71,14 +80,15 @@ def test_the_bleu_of_a_corpus_of_one_answer_is_that_of_the_metric(results: Resul
 
 def test_a_paired_test_between_settings_is_exact_and_adjusted_by_holm(results: Results):
     # 16 gold mcq items; the books turn 4 of them right and none wrong: p = 2 / 2^4, twice that after Holm of two models
-    (one,) = (t for t in results.tests["settings"] if (t.outcome, t.within) == (MCQ, "other"))
+    (one,) = (t for t in results.tests["settings"] if t.within == (MCQ.title, "other"))
     assert (one.first, one.second, one.result.value, one.result.n) == ("rag-source", "default", 0.25, 16)
     assert (one.result.p, one.adjusted) == (0.125, 0.25)
 
 
 def test_planted_differences_are_found_and_no_others(results: Results):
     tests = [(t, kind) for kind, found in results.tests.items() for t in found]
-    found = {(t.outcome.key, kind) for t, kind in tests if t.adjusted is not None and t.adjusted <= 0.05}
+    keys = {one.title: one.key for one in OUTCOMES}
+    found = {(keys[t.within[0]], kind) for t, kind in tests if t.adjusted is not None and t.adjusted <= 0.05}
     assert found == {
         ("ps", "settings"),
         *((o, "settings") for o in ("bleu", "bertscore", "fa")),
@@ -110,8 +120,8 @@ def test_items_of_one_seed_passage_are_one_cluster(results: Results, tmp_path: P
     families = Results(read(runs, write_benchmark(tmp_path / "bench", of_seed=6)), ClimaqaOptions(resamples=300))
     system = families.read.systems["other-default"]
     of = [one for one in families.items.values() if one.form == "mcq"]
-    assert families.cell(MCQ, system, of).estimate.clusters == 8  # 4 passages of 2 books
-    assert results.cell(MCQ, system, [results.items[one.id] for one in of]).estimate.clusters is None
+    assert families.mean_of(MCQ, system, of).clusters == 8  # 4 passages of 2 books
+    assert results.mean_of(MCQ, system, [results.items[one.id] for one in of]).clusters is None
 
 
 def test_what_is_unscored_is_counted_with_its_reason(tmp_path: Path):
@@ -125,11 +135,16 @@ def test_what_is_unscored_is_counted_with_its_reason(tmp_path: Path):
     (folder / "rows.jsonl").write_text("\n".join(kept) + "\n")
     bench = write_benchmark(tmp_path / "bench")
     results = Results(read([folder], bench), ClimaqaOptions(resamples=300))
-    cell = next(one for one in results.cells if (one.system.label, one.outcome, one.level) == ("writer", MCQ, OVERALL))
-    assert (cell.estimate.n, cell.total, cell.unscored) == (14, 16, "1 model_error, 1 no row")
-    assert len({one.outcome for one in results.cells}) == len(OUTCOMES)
+    means = tables.every_mean(results)
+    place = Place(MAIN, "writer-default", MCQ)
+    cell = means[place, "mean"]
+    assert cell is not None
+    assert (cell.n, cell.missing) == (14, 2)
+    why = [row[-1] for row in means.table().rows if row[-1]]
+    assert why == ["1 model_error", "1 no row", "1 model_error, 1 no row"]  # base, reasoning, overall
+    assert len({one.outcome for one in results.places}) == len(OUTCOMES)
     (writer,) = [one for one in results.read.systems.values() if one.label == "writer"]
-    nothing = results.cell(MCQ, writer, [results.items["i00"]]).estimate
+    nothing = results.mean_of(MCQ, writer, [results.items["i00"]])
     assert (nothing.value, nothing.reason) == (None, "unscored: 1 model_error")
     assert not Results(results.read, ClimaqaOptions(author="nobody")).advantages
 

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from longmark.analysis.metaeval.label_sections import lane
 from longmark.analysis.studies.climaqa import tables
 from longmark.analysis.studies.climaqa.beside import Fever, Window
-from longmark.analysis.studies.climaqa.results import Results
+from longmark.analysis.studies.climaqa.results import MAIN, Results
 from longmark.analysis.studies.climaqa.rows import BERT, BLEU, EM, FA, FORMS, MCQ, PS, SILVER, Outcome
 from longmark.analysis.studies.study import Part, sections
 from longmark.datasets.benchmark.settings import DEFAULT
 from longmark.metrics.climaqa.phrase_similarity import WINDOWS
 from longmark.records.benchmark import LEVELS
-from longmark.report.charts import Curve, Stack, curves, forest, heat_map, stacked
+from longmark.report.charts import Curve, Stack, curves, heat_map, stacked
 from longmark.report.document import Document
 from longmark.report.figures import Figure
 from longmark.report.format import counted, listed
@@ -39,120 +38,47 @@ class Found:
 
 
 def document(found: Found) -> Document:
-    results, parts = found.results, list(_parts())
+    results = found.results
     counts = Counter(one.form for one in results.items.values())
     forms = [counted(counts[form], f"{form} item") for form in FORMS if counts[form]]
-    absent = [words for part in parts if (words := part.absent(found))]
+    absent = [words for part in PARTS if (words := part.absent(found))]
     of_labels = found.labels.notices if found.labels else ()
     return Document(
         kind="climaqa study",
         title="Models on a benchmark made from books",
         lede=f"{listed(forms)}, {counted(len(results.read.systems), 'system')}" if forms else "No scores of models",
-        sections=sections(parts, found, {}),
+        sections=sections(PARTS, found, {}),
         notices=[*results.read.notices, *of_labels, *([f"Not made: {'; '.join(absent)}."] if absent else [])],
         settings={**found.settings, "runs": [str(run) for run in results.read.runs], **asdict(results.options)},
     )
 
 
-def _parts() -> Iterator[Part[Found]]:
-    says = "How often a model chooses the right option, and finds the term that was left out."
-    yield Part(
-        "Multiple choice and cloze",
-        says,
-        lambda f: [tables.closed(f.results, f.results.main, 3)],
-        absent=lambda f: _none(f, f.results.main, _CLOSED, "table 3"),
-    )
-    yield Part(
-        "Freeform answers",
-        "How similar the answers to freeform questions are to the reference.",
-        lambda f: [tables.free(f.results, f.results.main, 5)],
-        absent=lambda f: _none(f, f.results.main, _FREE, "table 5"),
-    )
-    yield Part(
-        "Silver items",
-        "Scores on items that no expert has checked.",
-        lambda f: [tables.closed(f.results, f.results.silver, 6), tables.free(f.results, f.results.silver, 7)],
-        absent=lambda f: _none(f, f.results.silver, (*_CLOSED, *_FREE), "tables 6 and 7"),
-    )
-    yield Part(
-        "Settings",
-        "Whether a setting changes the scores of a model.",
-        lambda f: [tables.tests(f.results, "settings")],
-        absent=lambda f: "" if f.results.tests["settings"] else "tests between settings (no model has two settings)",
-    )
-    yield Part("Models", "Which model is better in a setting.", lambda f: [tables.tests(f.results, "models")])
-    yield Part(
-        "The generator's own answers",
-        "Whether BLEU and BERTScore favour the model that wrote the items (section 5.2).",
-        lambda f: [tables.advantages(f.results)],
-        absent=lambda f: "" if f.results.advantages else _NO_GENERATOR,
-    )
-    yield Part(
-        "All means",
-        "Every mean with its interval, by level. Figure 5 has those of the default setting.",
-        lambda f: [tables.every_mean(f.results)],
-        lambda f: list(_levels(f.results)),
-    )
-    yield Part(
-        "Books",
-        "The books, and the number of items from each.",
-        lambda f: [tables.books(f.results)],
-        lambda f: [_books(f.results)],
-        absent=lambda f: "" if f.results.read.books else "table 4 and figure 6 (give --benchmark)",
-    )
-    yield Part(
-        "Verdicts of experts",
-        "How many generated items experts accept, and why they reject the others.",
-        lambda f: [tables.labels(f.labels, f.results), tables.reasons(f.labels, f.results)] if f.labels else [],
-        lambda f: [_reasons(f.labels)] if f.labels else [],
-        absent=lambda f: "" if f.labels else "table 10 and figure 7 (give --labels)",
-    )
-    yield Part(
-        "Validator",
-        "The share of valid items among those that a validator keeps.",
-        lambda f: [tables.precision(f.precisions)],
-        lambda f: [_precision(f.precisions)],
-        absent=lambda f: "" if f.precisions else "figure 8 (give --validator)",
-    )
-    yield Part(
-        "Window of phrase similarity",
-        "Which window best separates right answers from wrong ones.",
-        lambda f: [tables.windows(f.windows, f.results)],
-        lambda f: [_windows(f.windows)],
-        absent=lambda f: "" if f.windows else "figure 4 (give --window-labels)",
-    )
-    yield Part(
-        "Factual accuracy on labelled sentences",
-        "Whether factual accuracy agrees with people on Climate-FEVER's sentences (section 3.2.1).",
-        lambda f: [tables.fever(f.fever, f.results)] if f.fever else [],
-        absent=lambda f: "" if f.fever else "factual accuracy on labelled sentences (give --fever)",
-    )
-
-
-_NO_GENERATOR = (
-    "the test of the generator's own answers (the model that wrote the items is not under test; see --author)"
-)
-
-
-def _none(found: Found, items: Sequence[Any], outcomes: Sequence[Outcome], what: str) -> str:
+def _none(found: Found, items: str, outcomes: Sequence[Outcome], what: str) -> str:
     results = found.results
-    if results.systems(outcomes, items):
+    if results.systems(outcomes, results.tiers[items]):
         return ""
     scored = results.systems(outcomes, list(results.items.values()))
-    why = "no run has such scores" if not scored else "no item is silver" if results.main else "all items are silver"
+    why = (
+        "no run has such scores"
+        if not scored
+        else "no item is silver"
+        if results.tiers[MAIN]
+        else "all items are silver"
+    )
     return f"{what} ({why})"
 
 
 def _levels(results: Results) -> Iterator[Figure]:
     """Figure 5: the default setting, or the first there is."""
+    means, systems = tables.every_mean(results), results.read.systems
     for outcome in (MCQ, *_FREE):
-        cells = [one for one in results.cells if one.outcome is outcome and one.level in LEVELS]
-        shown = [one for one in cells if (one.tier == SILVER) == (not results.main)]
-        settings = [one.system.setting for one in shown]
+        rows = [at for at in means.rows if (at.items, at.outcome) == (results.decides, outcome) and at.level in LEVELS]
+        settings = [systems[at.system].setting for at in rows]
         setting = DEFAULT if DEFAULT in settings else next(iter(settings), "")
-        rows = [lane(f"{c.system.label}: {c.level}", c.estimate) for c in shown if c.system.setting == setting]
-        if rows:
-            yield forest(rows, f"{outcome.title} by level, setting {setting} (the paper's figure 5)", None)
+        shown = [at for at in rows if systems[at.system].setting == setting]
+        if shown:
+            drawn = replace(means, rows=shown, label=lambda at: f"{systems[at.system].label}: {at.level}")
+            yield drawn.forest(f"{outcome.title} by level, setting {setting} (the paper's figure 5)")
 
 
 def _books(results: Results) -> Figure:
@@ -174,8 +100,8 @@ def _reasons(labels: Labels) -> Figure:
 
 
 def _precision(given: Sequence[Precision]) -> Figure:
-    rows = [lane(f"{one.form}, split {one.split}: {one.way}", one.estimate) for one in given]
-    return forest(rows, "Precision by split (the paper's figure 8)", None)
+    grid = replace(tables.precision(given), label=lambda one: f"{one.form}, split {one.split}: {one.way}")
+    return grid.forest("Precision by split (the paper's figure 8)")
 
 
 def _windows(given: Sequence[Window]) -> Figure:
@@ -184,3 +110,81 @@ def _windows(given: Sequence[Window]) -> Figure:
     ]
     title = "Mean cosine of right and wrong answers (the paper's figure 4)"
     return curves(lines, title, f"words on each side of the blank, {WINDOWS[0]} to {WINDOWS[-1]}", "mean cosine")
+
+
+_NO_GENERATOR = (
+    "the test of the generator's own answers (the model that wrote the items is not under test; see --author)"
+)
+PARTS: tuple[Part[Found], ...] = (
+    Part(
+        "Multiple choice and cloze",
+        "How often a model chooses the right option, and finds the term that was left out.",
+        lambda f: [tables.closed(f.results, MAIN, 3)],
+        absent=lambda f: _none(f, MAIN, _CLOSED, "table 3"),
+    ),
+    Part(
+        "Freeform answers",
+        "How similar the answers to freeform questions are to the reference.",
+        lambda f: [tables.free(f.results, MAIN, 5)],
+        absent=lambda f: _none(f, MAIN, _FREE, "table 5"),
+    ),
+    Part(
+        "Silver items",
+        "Scores on items that no expert has checked.",
+        lambda f: [tables.closed(f.results, SILVER, 6), tables.free(f.results, SILVER, 7)],
+        absent=lambda f: _none(f, SILVER, (*_CLOSED, *_FREE), "tables 6 and 7"),
+    ),
+    Part(
+        "Settings",
+        "Whether a setting changes the scores of a model.",
+        lambda f: [tables.tests(f.results, "settings")],
+        absent=lambda f: "" if f.results.tests["settings"] else "tests between settings (no model has two settings)",
+    ),
+    Part("Models", "Which model is better in a setting.", lambda f: [tables.tests(f.results, "models")]),
+    Part(
+        "The generator's own answers",
+        "Whether BLEU and BERTScore favour the model that wrote the items (section 5.2).",
+        lambda f: [tables.advantages(f.results)],
+        absent=lambda f: "" if f.results.advantages else _NO_GENERATOR,
+    ),
+    Part(
+        "All means",
+        "Every mean with its interval, by level. Figure 5 has those of the default setting.",
+        lambda f: [tables.every_mean(f.results)],
+        lambda f: list(_levels(f.results)),
+    ),
+    Part(
+        "Books",
+        "The books, and the number of items from each.",
+        lambda f: [tables.books(f.results)],
+        lambda f: [_books(f.results)],
+        absent=lambda f: "" if f.results.read.books else "table 4 and figure 6 (give --benchmark)",
+    ),
+    Part(
+        "Verdicts of experts",
+        "How many generated items experts accept, and why they reject the others.",
+        lambda f: [tables.labels(f.labels, f.results), tables.reasons(f.labels, f.results)] if f.labels else [],
+        lambda f: [_reasons(f.labels)] if f.labels else [],
+        absent=lambda f: "" if f.labels else "table 10 and figure 7 (give --labels)",
+    ),
+    Part(
+        "Validator",
+        "The share of valid items among those that a validator keeps.",
+        lambda f: [tables.precision(f.precisions)],
+        lambda f: [_precision(f.precisions)],
+        absent=lambda f: "" if f.precisions else "figure 8 (give --validator)",
+    ),
+    Part(
+        "Window of phrase similarity",
+        "Which window best separates right answers from wrong ones.",
+        lambda f: [tables.windows(f.windows)],
+        lambda f: [_windows(f.windows)],
+        absent=lambda f: "" if f.windows else "figure 4 (give --window-labels)",
+    ),
+    Part(
+        "Factual accuracy on labelled sentences",
+        "Whether factual accuracy agrees with people on Climate-FEVER's sentences (section 3.2.1).",
+        lambda f: [tables.fever(f.fever)] if f.fever else [],
+        absent=lambda f: "" if f.fever else "factual accuracy on labelled sentences (give --fever)",
+    ),
+)

@@ -9,25 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from itertools import combinations
+from functools import cache, cached_property
 from statistics import fmean
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
+from longmark.analysis.grid import Compared, adjusted, compared
 from longmark.analysis.metaeval.results import paired
-from longmark.analysis.studies.climaqa.rows import (
-    BERT,
-    BLEU,
-    FA,
-    NO_ROW,
-    OUTCOMES,
-    SILVER,
-    Outcome,
-    Read,
-    System,
-)
+from longmark.analysis.studies.climaqa.rows import BERT, BLEU, FA, NO_ROW, OUTCOMES, SILVER, Outcome, Read, System
 from longmark.records.benchmark import LEVELS, Item
 from longmark.scores.readings import best, readings
 from longmark.stats.bootstrap import BCA, Formula, bootstrap_of_sums
@@ -38,7 +28,7 @@ from longmark.stats.results import Difference, Estimate, check_level
 from longmark.stats.samples import Floats, cluster_numbers
 
 Kind = Literal["settings", "models"]
-OVERALL = "overall"
+OVERALL, MAIN = "overall", "main"
 _STRATA = (*LEVELS, "")
 _ORDER, _FLOOR = 4, 0.1  # as `classic.bleu` has them
 _SIMILARITIES = (BLEU, BERT, FA)
@@ -58,30 +48,13 @@ class ClimaqaOptions:
         check_level(1 - self.alpha)
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """A mean. total: items of this level; estimate.n of them are scored."""
+class Place(NamedTuple):
+    """Where a mean stands. items: MAIN, of tables 3 and 5 (all but silver ones), or SILVER, of tables 6 and 7."""
 
+    items: str
+    system: str
     outcome: Outcome
-    system: System
-    tier: str
-    level: str
-    estimate: Estimate
-    total: int
-    unscored: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class Tested:
-    """Two systems on the items that both have scores of. within: the model of two settings, or the setting of two
-    models; adjusted: p by Holm over all tests of the outcome and kind."""
-
-    outcome: Outcome
-    within: str
-    first: str
-    second: str
-    result: Difference
-    adjusted: float | None = None
+    level: str = OVERALL
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,20 +80,15 @@ class Results:
     def __init__(self, found: Read, options: ClimaqaOptions) -> None:
         self.read, self.options, self.items = found, options, found.items
         self.level = 1 - options.alpha
-
-    @cached_property
-    def main(self) -> list[Item]:
-        """The items of tables 3 and 5: all but silver ones."""
-        return [one for one in self.items.values() if one.tier != SILVER]
-
-    @cached_property
-    def silver(self) -> list[Item]:
-        return [one for one in self.items.values() if one.tier == SILVER]
-
-    @property
-    def shown(self) -> list[Item]:
+        every = list(self.items.values())
+        self.tiers = {
+            MAIN: [one for one in every if one.tier != SILVER],
+            SILVER: [one for one in every if one.tier == SILVER],
+        }
+        self.decides = MAIN if self.tiers[MAIN] else SILVER
         """The items of figures and tests: those of tables 3 and 5, or silver ones where there are no others."""
-        return self.main or self.silver
+        self.shown = self.tiers[self.decides]
+        self.at = cache(self._at)
 
     def systems(self, outcomes: Iterable[Outcome], items: Sequence[Item]) -> list[System]:
         """Those with a row of one of the outcomes for one of the items."""
@@ -130,20 +98,22 @@ class Results:
 
     # Means ------------------------------------------------------------------------------------------------------------
 
-    def cell(self, outcome: Outcome, system: System, items: Sequence[Item], level: str = OVERALL) -> Cell:
-        """The mean of a system on the items of a level."""
-        of = [one for one in items if one.form == outcome.form and level in (OVERALL, one.level)]
-        scores, why = system.scores[outcome.key], system.why[outcome.key]
-        kept = [one for one in of if one.id in scores]
-        missing = [why.get(one.id, NO_ROW) for one in of if one.id not in scores]
-        reasons = ", ".join(f"{missing.count(status):,} {status}" for status in dict.fromkeys(missing))
-        estimate = replace(self._mean(outcome, system, kept), missing=len(missing))
-        estimate = estimate if kept or not of else replace(estimate, reason=f"unscored: {reasons}")
-        return Cell(outcome, system, of[0].tier or "" if of else "", level, estimate, len(of), reasons or None)
+    def _at(self, place: Place) -> Estimate:
+        return self.mean_of(place.outcome, self.read.systems[place.system], self.tiers[place.items], place.level)
+
+    def items_at(self, place: Place) -> list[Item]:
+        return _of(place.outcome, self.tiers[place.items], place.level)
+
+    def mean_of(self, outcome: Outcome, system: System, items: Sequence[Item], level: str = OVERALL) -> Estimate:
+        """The mean of a system on the items of a level; missing: unscored items."""
+        of = _of(outcome, items, level)
+        kept = [one for one in of if one.id in system.scores[outcome.key]]
+        made = replace(self._mean(outcome, system, kept), missing=len(of) - len(kept))
+        return made if kept or not of else replace(made, reason=f"unscored: {unscored(outcome, system, of)}")
 
     def best(self, outcome: Outcome, names: Iterable[str], items: Sequence[Item], level: str) -> str | None:
         """The system with the greatest mean over the items that all scored, and with the least score for unscored."""
-        of = [one.id for one in items if one.form == outcome.form and level in (OVERALL, one.level)]
+        of = [one.id for one in _of(outcome, items, level)]
         scores = {name: self.read.systems[name].scores[outcome.key] for name in names}
         parts = {name: {item: its.get(item) for item in of} for name, its in scores.items() if its}
         return best(readings([parts], outcome.bounds[0])) if of and len(parts) > 1 else None
@@ -171,40 +141,36 @@ class Results:
         return bootstrap_of_sums(sums, formula, empty, self.options.seed, numbers if count < len(sums) else None)
 
     @cached_property
-    def cells(self) -> list[Cell]:
-        """Every mean there is: by tier, outcome, system and level."""
+    def places(self) -> list[Place]:
+        """Every mean there is."""
         made = (
-            self.cell(outcome, system, items, level)
-            for items in (self.main, self.silver)
+            Place(tier, system.name, outcome, level)
+            for tier, items in self.tiers.items()
             for outcome in OUTCOMES
             for system in self.systems([outcome], items)
             for level in (*LEVELS, OVERALL)
         )
-        return [one for one in made if one.total]
+        return [place for place in made if self.items_at(place)]
 
     # Tests ------------------------------------------------------------------------------------------------------------
 
     @cached_property
-    def tests(self) -> dict[Kind, list[Tested]]:
-        """Settings of each model, and models in each setting."""
-        return {
-            "settings": [one for outcome in OUTCOMES for one in self._tests(outcome, "label", "setting")],
-            "models": [one for outcome in OUTCOMES for one in self._tests(outcome, "setting", "label")],
-        }
+    def tests(self) -> dict[Kind, list[Compared]]:
+        """Settings of each model, and models in each setting, by name; within: outcome, and model or setting."""
+        return {"settings": list(self._tests("label", "setting")), "models": list(self._tests("setting", "label"))}
 
-    def _tests(self, outcome: Outcome, within: str, name: str) -> list[Tested]:
-        """Of all pairs of systems with the same attribute `within`; the better one of a pair first."""
-        found = []
-        for first, second in combinations(self.systems([outcome], self.shown), 2):
-            if getattr(first, within) != getattr(second, within):
-                continue
-            result = self.difference(outcome, first, second)
-            if (result.value or 0) < 0:
-                first, second = second, first
-                result = self.difference(outcome, first, second)
-            found.append(Tested(outcome, getattr(first, within), getattr(first, name), getattr(second, name), result))
-        adjusted = adjust([one.result.p for one in found], alpha=self.options.alpha).adjusted
-        return [replace(one, adjusted=p) for one, p in zip(found, adjusted, strict=True)]
+    def _tests(self, within: str, name: str) -> Iterator[Compared]:
+        """Of all pairs of systems with the same attribute `within`; Holm over those of an outcome."""
+        for outcome in OUTCOMES:
+            groups: dict[str, dict[str, System]] = {}
+            for one in self.systems([outcome], self.shown):
+                groups.setdefault(getattr(one, within), {})[getattr(one, name)] = one
+            found = []
+            for group, of in groups.items():
+                test = lambda a, b, o=outcome, of=of: self.difference(o, of[a], of[b])  # noqa: E731
+                pairs = compared(of, test, self.options.alpha)
+                found += [replace(one, within=(outcome.title, group)) for one in pairs]
+            yield from adjusted(found, self.options.alpha)
 
     def difference(self, outcome: Outcome, first: System, second: System) -> Difference:
         """Of the scores of single answers, over the items that both have."""
@@ -265,6 +231,18 @@ class Results:
         if self.options.author:
             return system.label == self.options.author
         return bool(item.generator) and item.generator in (system.model, system.label)
+
+
+def _of(outcome: Outcome, items: Iterable[Item], level: str) -> list[Item]:
+    """The items that have such a score."""
+    return [one for one in items if one.form == outcome.form and level in (OVERALL, one.level)]
+
+
+def unscored(outcome: Outcome, system: System, items: Iterable[Item]) -> str:
+    """How many of the items have no score, by status: `1 model_error, 1 no row`."""
+    scores, why = system.scores[outcome.key], system.why[outcome.key]
+    missing = [why.get(one.id, NO_ROW) for one in items if one.id not in scores]
+    return ", ".join(f"{missing.count(status):,} {status}" for status in dict.fromkeys(missing))
 
 
 def above(own: float, others: Sequence[float]) -> float:
