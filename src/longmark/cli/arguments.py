@@ -107,6 +107,11 @@ def add_input(one: argparse.ArgumentParser) -> None:
     add(data, "--skip-bad", "", "skip bad records instead of stopping")
 
 
+def add_verbose(one: Any) -> None:
+    """The option of verbs whose results are many tables (`report.document.brief`)."""
+    add(one, "--verbose", "", "print every table (default: the first of each main section)")
+
+
 def add_cluster(one: Any) -> None:
     """The option that says which answers depend on each other."""
     text = "the field that dependent answers share, such as a document (default: question_id)"

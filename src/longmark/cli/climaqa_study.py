@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import replace
 from typing import Any
 
-from longmark.cli.arguments import add, add_verb, needs_stats
+from longmark.cli.arguments import add, add_verb, add_verbose, needs_stats
 from longmark.cli.study import without_scores
 
 
@@ -26,7 +25,7 @@ def add_to(verbs: Any) -> None:
     add(end, "--author", "LABEL", text)
     add(end, "--alpha", "P", "significance level of tests and intervals (default: 0.05)", default=0.05)
     add(end, "--seed", "N", "seed of all sampling (default: 0)", default=0)
-    add(one, "--verbose", "", "print every table (default: the first)")
+    add_verbose(one)
 
 
 def climaqa_study(arguments: argparse.Namespace) -> int:
@@ -43,7 +42,5 @@ def climaqa_study(arguments: argparse.Namespace) -> int:
     names = ("runs", "benchmark", "labels", "validator", "window_labels", "fever")
     given = Sources(**{name: getattr(arguments, name) for name in names})
     found = studied(given, ClimaqaOptions(alpha=arguments.alpha, seed=arguments.seed, author=arguments.author or ""))
-    page = document(found)
-    first = [replace(one, tables=one.tables[:1]) for one in page.sections[:1]]
-    publish(page, arguments.out, Console(), printed=page if arguments.verbose else replace(page, sections=first))
+    publish(document(found), arguments.out, Console(), verbose=arguments.verbose)
     return without_scores(found.results.read.unscored())

@@ -11,6 +11,7 @@ from longmark.cli.arguments import (
     add_bounds,
     add_cluster,
     add_verb,
+    add_verbose,
     bounds_of,
     needs_stats,
     share,
@@ -56,7 +57,7 @@ def _add(verbs: Any, name: str, text: str, verb: Any) -> tuple[argparse.Argument
     add(one, "runs", "RUN", "run folders or files of rows", nargs="+")
     add(one, "--metrics", "NAME,…", "the metrics or families to read (default: all)")
     add(one, "--out", "DIR", "the folder for the tables (CSV, Markdown, LaTeX, JSON) and report.html")
-    add(one, "--verbose", "", "print every table (default: one line per metric)")
+    add_verbose(one)
     add(one, "--allow-different-judges", "", "accept scores of different judges, prompts, parameters or versions")
     add(one, "--hypotheses", "FILE.yaml", "test the hypotheses of this file, each over several comparisons")
     how = one.add_argument_group("statistics")
@@ -110,7 +111,6 @@ def _published(
     """made: the verb's function; options: those that only it has; document: makes its page; code: the exit code."""
     from rich.console import Console
 
-    from longmark.analysis.compare.page import brief
     from longmark.cli.terminal import under_way
     from longmark.report.document import check_out, publish
     from longmark.stats.hypotheses import load_hypotheses
@@ -125,5 +125,5 @@ def _published(
     with under_way() as tell:
         found = made(arguments.runs, metrics=metrics, hypotheses=claims, progress=tell, **shared, **options)
     page = document(found)
-    publish(page, arguments.out, Console(), printed=page if arguments.verbose else brief(page))
+    publish(page, arguments.out, Console(), verbose=arguments.verbose)
     return int(code(found, arguments))

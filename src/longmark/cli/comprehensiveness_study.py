@@ -8,7 +8,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from longmark.cli.arguments import add, add_calls, add_verb, needs_stats, split, whole
+from longmark.cli.arguments import add, add_calls, add_verb, add_verbose, needs_stats, split, whole
 from longmark.cli.rag import finish_with, open_models
 from longmark.cli.study import without_scores
 from longmark.progress import counted
@@ -35,7 +35,7 @@ def add_to(verbs: Any) -> None:
     add(one, "--resamples", "N", "bootstrap resamples (default: 10,000, as published)", default=10_000)
     published = "as in the paper: unscored answers count as 0, each answer by itself, spread over models with n"
     add(one, "--as-published", "", published)
-    add(one, "--verbose", "", "print every table (default: the first of each section)")
+    add_verbose(one)
     add(one, "--out", "DIR", "the folder for the tables (CSV, Markdown, LaTeX, JSON) and report.html")
     blind = one.add_argument_group("blind annotation of errors")
     add(blind, "--annotate", "N", "write N answers of WikiContradict for raters to DIR/annotation, and nothing else")
@@ -78,22 +78,13 @@ def comprehensiveness_study(arguments: argparse.Namespace) -> int:
     sources = [str(path) for path in (*arguments.runs, *arguments.answers, arguments.annotated) if path]
     found = page.Found(options, sources, results, means, annotated, notices)
     made = page.document(found)
-    publish(made, arguments.out, Console(file=sys.stdout, highlight=False), printed=_printed(made, arguments.verbose))
+    publish(made, arguments.out, Console(file=sys.stdout, highlight=False), verbose=arguments.verbose)
     counts: Counter[str] = Counter()
     for rate in results.rates if results else ():
         counts[f"{rate[1]} by {rate[2]}"] += results.rate(rate).n if results else 0
     for key in means.keys:
         counts[f"{key[1]} by {key[2]}"] += means.mean(key).n
     return without_scores(name for name, count in counts.items() if not count)
-
-
-def _printed(made: Any, verbose: bool) -> Any:
-    from dataclasses import replace
-
-    if verbose:
-        return made
-    sections = [replace(one, tables=one.tables[:1]) for one in made.sections]
-    return replace(made, sections=sections)
 
 
 def _annotate(arguments: argparse.Namespace, results: Results, options: RateOptions) -> int:

@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import Any
 
-from longmark.cli.arguments import add, add_verb, needs_stats, pairs, split, whole
+from longmark.cli.arguments import add, add_verb, add_verbose, needs_stats, pairs, split, whole
 
 
 def add_to(verbs: Any) -> None:
@@ -26,7 +26,7 @@ def add_to(verbs: Any) -> None:
     add(one, "--round", "N", decimals, type=whole, default=2)
     add(one, "--alpha", "P", "significance level of tests and intervals (default: 0.05)", default=0.05)
     add(one, "--seed", "N", "seed of the resampling (default: 0)", type=whole, default=0)
-    add(one, "--verbose", "", "print every table (default: one line per metric)")
+    add_verbose(one)
     add(one, "--out", "DIR", "the folder for the tables (CSV, Markdown, LaTeX, JSON) and report.html")
 
 
@@ -35,7 +35,7 @@ def metaeval(arguments: argparse.Namespace) -> int:
     from rich.console import Console
 
     from longmark.analysis.metaeval import metaeval as hold
-    from longmark.analysis.metaeval.sections import brief, document
+    from longmark.analysis.metaeval.sections import document
     from longmark.report.document import check_out, publish
 
     check_out(arguments.out)
@@ -55,5 +55,5 @@ def metaeval(arguments: argparse.Namespace) -> int:
     )
     page = document(found)
     console = Console(file=sys.stdout, highlight=False)
-    publish(page, arguments.out, console, printed=page if arguments.verbose else brief(page))
+    publish(page, arguments.out, console, verbose=arguments.verbose)
     return 0

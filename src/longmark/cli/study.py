@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from longmark.cli.arguments import INTERRUPTED, NO_VALUE, add, add_calls
+from longmark.cli.arguments import INTERRUPTED, NO_VALUE, add, add_calls, add_verbose
 from longmark.cli.trust import trusting
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def add_session(one: argparse.ArgumentParser, parts: Sequence[str]) -> None:
     spend = add_calls(one)
     add(spend, "--dry-run", "", "print what each stage still needs, and send nothing")
     add(spend, "--until", "|".join(parts), "stop after this stage (default: none)", default="")
-    add(one, "--verbose", "", "print every table (default: the first, and the stages)")
+    add_verbose(one)
     add(spend, "--allow-missing", "", "continue without lines that have no reply")
 
 
@@ -83,7 +83,7 @@ def _publish(outcome: Outcome, *, verbose: bool) -> None:
     """Prints and writes the tables (verbose: prints all of them); while there is nothing to show, prints the stages."""
     from rich.console import Console
 
-    from longmark.analysis.studies.study import brief, stage_table
+    from longmark.analysis.studies.study import stage_table
     from longmark.report.document import publish
     from longmark.report.tables import print_table
 
@@ -92,7 +92,7 @@ def _publish(outcome: Outcome, *, verbose: bool) -> None:
         print_table(stage_table(outcome.stages), console)
         return
     page = outcome.document
-    publish(page, outcome.study.out, console, printed=page if verbose else brief(page))
+    publish(page, outcome.study.out, console, verbose=verbose)
     for path in outcome.study.pages():
         print(f"Answers: {path}")
 

@@ -60,7 +60,7 @@ _PRINTED = 60
 class Section:
     """A part of the page. title: its heading; says: what it shows, in a sentence or two; note: how to read it; links:
     to pages that belong to this one, (path from its folder, words); folded: the page shows its heading, and the rest
-    once that is opened. All plain text."""
+    once that is opened; brief: how many of its first tables are printed without --verbose. All plain text."""
 
     title: str
     says: str
@@ -69,6 +69,7 @@ class Section:
     note: str = ""
     links: Sequence[tuple[str, str]] = ()
     folded: bool = False
+    brief: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,11 +124,20 @@ def check_out(out: Path | None) -> None:
     refuse_to_destroy(out / "report.html")
 
 
-def publish(document: Document, out: Path | None, console: Console, *, printed: Document | None = None) -> None:
+def brief(document: Document) -> Document:
+    """What is printed without --verbose: of each section as many tables as it says, and how to print all of them."""
+    shown = [replace(one, tables=one.tables[: one.brief]) for one in document.sections if one.brief]
+    if shown:
+        note = f"{shown[-1].note} --verbose prints every table; --out DIR writes them, with figures.".strip()
+        shown[-1] = replace(shown[-1], note=note)
+    return replace(document, sections=shown)
+
+
+def publish(document: Document, out: Path | None, console: Console, *, verbose: bool = True) -> None:
     """Prints every section: its title, what it says, its tables. With `out` first writes
     `out/report.html`, every figure as `out/figures/NAME.svg`, `.pdf` and `.png`, and every table as
-    `out/tables/NAME.csv`, `.md`, `.tex` and `.json`, so that `| head` still leaves all files. printed: what is
-    printed, if it is not the whole document.
+    `out/tables/NAME.csv`, `.md`, `.tex` and `.json`, so that `| head` still leaves all files. verbose: prints the
+    whole document, else what is `brief`.
 
     Errors: those of `check_out` and of `write_document`.
     """
@@ -136,7 +146,7 @@ def publish(document: Document, out: Path | None, console: Console, *, printed: 
         tables = [table for section in document.sections for table in section.tables]
         write_tables(tables, out / "tables", document.kind)
         write_document(document, out / "report.html")
-    _print(printed or document, out, console)
+    _print(document if verbose else brief(document), out, console)
     if out is not None:
         figures = f"Figures: {out / 'figures'}\n" if any(section.figures for section in document.sections) else ""
         console.file.write(f"\nTables: {out / 'tables'}\n{figures}Report: {out / 'report.html'}\n")

@@ -12,10 +12,10 @@ from tests.report.runs import CORRECTNESS, EASE, GRADE, HOSTILE, RELEVANCE
 from tests.there import there
 
 from longmark.analysis.compare import compare, document
-from longmark.analysis.compare.page import MOST_PAIRS, bars, brief, differences, rankings
+from longmark.analysis.compare.page import MOST_PAIRS, bars, differences, rankings
 from longmark.analysis.metrics_study import document as metrics_document
 from longmark.analysis.metrics_study import metrics_study
-from longmark.report.document import publish, write_document
+from longmark.report.document import brief, publish, write_document
 from longmark.report.tables import Best, Range, as_csv, as_latex, as_text
 from longmark.stats.hypotheses import Hypothesis
 
@@ -191,7 +191,7 @@ def test_nothing_is_wider_than_the_terminal(tmp_path, width):
     run = run_of(tmp_path / "run", values)
     for page in (document(compare([run], draws=200)), metrics_document(metrics_study([run], draws=200))):
         out = io.StringIO()
-        publish(brief(page), None, Console(file=out, width=width, force_terminal=True, color_system=None))
+        publish(page, None, Console(file=out, width=width, force_terminal=True, color_system=None), verbose=False)
         assert max(map(len, out.getvalue().splitlines())) <= width
         assert "Left out for lack of room: " in out.getvalue()
         assert all(name[:20] in out.getvalue() for name in names)

@@ -22,12 +22,12 @@ from tests.there import there
 
 from longmark import metrics_study
 from longmark.analysis.compare import compare
-from longmark.analysis.compare.page import brief
 from longmark.analysis.metrics_study import document as metrics_document
 from longmark.analysis.metrics_study.study import MetricsStudy
 from longmark.cli import main
 from longmark.errors import UnknownName, UserError
 from longmark.records import Signature, Usage
+from longmark.report.document import brief
 from longmark.report.format import metric_titles
 from longmark.report.tables import Table, as_csv, as_text, readable
 from longmark.stats.hypotheses import Hypothesis

@@ -141,6 +141,7 @@ def hypotheses_section(
             note="all: the largest p of the comparisons. any: the smallest p times the number of metrics. The p of a "
             f"comparison is that of {test} over all pairs of its metric, in the direction of the hypothesis (greater: "
             f"first above second){both}. A hypothesis that is not supported is not disproved.",
+            brief=1,
         ),
     )
 

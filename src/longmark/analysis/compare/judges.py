@@ -196,5 +196,6 @@ def judge_section(found: Sequence[Judged], places: int) -> tuple[Section, ...]:
             note="Kendall's W: 1 if all judges order the systems alike. p: of the null hypothesis of no agreement "
             "(chi-squared; rough for few judges). Shares: of the variance of a score. noise: the rest; with several "
             "runs of a judge, their differences.",
+            brief=1,
         ),
     )

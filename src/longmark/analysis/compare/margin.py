@@ -189,5 +189,6 @@ def margin_section(made: Sequence[Decision], alpha: float, places: int) -> tuple
             "adjusted p is at most alpha. non-inferior: not worse by the margin or more. non-superior: not better by "
             "the margin or more (both only where a direction is declared). undecided: none of these, or the readings "
             "with and without unscored answers disagree.",
+            brief=1,
         ),
     )

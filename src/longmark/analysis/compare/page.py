@@ -8,9 +8,9 @@ from typing import Any
 
 from longmark.analysis.compare.comparison import Comparison
 from longmark.analysis.compare.effects import FEWEST_JACKKNIFE
-from longmark.analysis.compare.hypotheses import HYPOTHESES, hypotheses_section
-from longmark.analysis.compare.judges import JUDGES, for_judges, judge_section
-from longmark.analysis.compare.margin import MARGIN, UNDECIDED, margin_section
+from longmark.analysis.compare.hypotheses import hypotheses_section
+from longmark.analysis.compare.judges import for_judges, judge_section
+from longmark.analysis.compare.margin import UNDECIDED, margin_section
 from longmark.analysis.compare.results import MetricResult, PairResult, QuestionApart, SystemResult
 from longmark.analysis.grid import Grid
 from longmark.report.charts import ForestRow, Stack, groups, stacked
@@ -28,7 +28,7 @@ _NAMED = 8
 """Systems up to which titles name them and each has a column of its scores."""
 _TEXT = 160  # characters shown of a question
 TEST = "studentised paired sign flips, single-step max-T over all pairs and metrics"
-RESULT, SILENT = "Result", "Unscored answers"
+RESULT = "Result"
 _EQUAL = "all differences are equal: p decides, the interval counts what so few questions can miss"
 _NOT_EQUAL = "No significant difference does not mean equal. See the detectable differences."
 _ALIKE = "no significant difference"
@@ -76,19 +76,6 @@ def document(found: Comparison) -> Document:
     )
 
 
-def brief(page: Document) -> Document:
-    """What `compare` and `metrics-study` print without --verbose: a line per metric, margins and hypotheses."""
-    first, *rest = (replace(one, tables=one.tables[:1]) for one in page.sections)
-    kept = [one for one in rest if one.title in (MARGIN, JUDGES, HYPOTHESES) or _disagrees(one)]
-    note = f"{first.note} --verbose prints every table; --out DIR writes them, with figures.".strip()
-    return replace(page, sections=[replace(first, note=note), *kept])
-
-
-def _disagrees(section: Section) -> bool:
-    """The readings of a pair disagree."""
-    return section.title == SILENT and any(UNDECIDED in row for row in section.tables[0].rows)
-
-
 # Who won what ---------------------------------------------------------------------------------------------------------
 
 
@@ -103,6 +90,7 @@ def _result(found: Comparison) -> Section:
         RESULT,
         says if found.comparisons else "Nothing was tested.",
         (_result_grid(found).table(),),
+        brief=1,
         note=_NOT_EQUAL if any(pair.common.detectable is not None and not pair.significant for pair in pairs) else "",
     )
 
@@ -304,10 +292,11 @@ def _silent(found: Comparison) -> tuple[Section, ...]:
     )
     return (
         Section(
-            SILENT,
+            "Unscored answers",
             "Each pair in two readings: first minus second on the common questions, and on the questions with a score "
             "of either, with unscored answers as the worst score. Where they disagree, the pair is undecided.",
             (grid.table(),),
+            brief=any(pair.undecided for pair in grid.rows),
             note="as worst: an answer without a score, or without a row, has the metric's bound on the worse side; "
             "without a bound, the worst score of any system. p (unscored): of the test whether one of the two has more "
             "unscored answers.",

@@ -49,12 +49,6 @@ def document(found: Metaeval) -> Document:
     )
 
 
-def brief(page: Document) -> Document:
-    """What is printed without --verbose: the summary."""
-    note = "--verbose prints every section; --out DIR writes all tables, with figures."
-    return replace(page, sections=[replace(page.sections[0], note=note)])
-
-
 def sections(found: Metaeval) -> tuple[Section, ...]:
     """A summary, then the sections of each label; with several labels, titles and tables start with the label."""
     alpha = found.options.alpha
@@ -74,7 +68,7 @@ def sections(found: Metaeval) -> tuple[Section, ...]:
         for section in own:
             tables = [replace(table, name=f"{prefix}{table.name}") for table in section.tables]
             rest.append(replace(section, title=f"{heading}{section.title}", tables=tables))
-    return (Section("Summary", " ".join(says), summaries), *rest)
+    return (Section("Summary", " ".join(says), summaries, brief=len(summaries)), *rest)
 
 
 def _prefix(label: str, taken: Sequence[str]) -> str:

@@ -114,6 +114,7 @@ def _summary(study: MetricsStudy) -> Section:
             Table("metrics", "Summary of the metrics", columns, study.metrics, note),
             systems_table(study.systems, metrics, lambda *key: Mean(means[key]), paper, marked=True),
         ),
+        brief=1,
     )
 
 

@@ -13,7 +13,7 @@ import hashlib
 import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby
 from operator import itemgetter
@@ -50,7 +50,6 @@ Results = TypeVar("Results")
 STATE = "study.json"
 BUDGET, MISSING, INTERRUPT = "budget", "missing", "interrupt"
 _SUMMED = ("calls", "from_cache", "prompt_tokens", "completion_tokens")
-_STAGES = "Stages"
 
 
 class StudyStopped(LongmarkError):
@@ -396,25 +395,18 @@ class Part(Generic[Results]):
 
 def sections(parts: Iterable[Part[Results]], results: Results, stages: Mapping[str, Any]) -> tuple[Section, ...]:
     """The sections that have tables with rows, or links; the cost of the stages last, if there are any."""
-    shown = []
+    shown = list[Section]()
     for part in parts:
         if not part.absent(results):
             made = [one if isinstance(one, Table) else one.table() for one in part.tables(results) if one.rows]
             links = part.links(results)
             if made or links:
                 says = part.says if isinstance(part.says, str) else part.says(results)
-                shown.append(Section(part.title, says, made, part.figures(results), part.note, links=links))
+                texts = (part.title, says, made, part.figures(results), part.note)
+                shown.append(Section(*texts, links=links, brief=not shown))
     if stages:
-        shown.append(Section(_STAGES, "The cost of every stage, over all sessions.", [stage_table(stages)]))
+        shown.append(Section("Stages", "The cost of every stage, over all sessions.", [stage_table(stages)], brief=1))
     return tuple(shown)
-
-
-def brief(page: Document) -> Document:
-    """What is printed without --verbose: the first table, and the stages."""
-    shown = [replace(one, tables=one.tables[:1]) for one in page.sections[:1]]
-    shown += [one for one in page.sections[1:] if one.title == _STAGES]
-    note = "--verbose prints every table. The files below contain all tables and figures."
-    return replace(page, sections=[*shown[:-1], *(replace(one, note=note) for one in shown[-1:])])
 
 
 def notices(parts: Iterable[Part[Results]], results: Results, stages: Mapping[str, Any]) -> Iterator[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from longmark.analysis.grid import Grid, pairs_grid
@@ -84,7 +84,7 @@ def document(found: Found) -> Document:
         kind="comprehensiveness study",
         title="Comprehensiveness study",
         lede=f"{', '.join(said)}; rows of {listed(list(found.sources))}",
-        sections=found.sections,
+        sections=[replace(one, brief=1) for one in found.sections],
         notices=found.notices,
         settings={
             "runs": list(found.sources),
