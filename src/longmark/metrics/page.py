@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-import re
-from typing import Any
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from longmark import plugins
 from longmark.errors import UserError
 from longmark.metric import SCORED, Metric, ScoreSpec
 from longmark.metrics import Selected, docstring, load, names, select
+from longmark.metrics._parameters import judging_kinds
+from longmark.records.metric_name import written
 
 
 def listing() -> str:
@@ -61,19 +62,18 @@ def facts(name: str, metric: Metric) -> list[tuple[str, str]]:
         found.append(("runs on", "pairs of answers"))
     if metric.variants:
         found.append(("runs on", "variants of questions"))
-    found += [(f"@{field.name}", _of_param(field)) for field in dataclasses.fields(metric.params)]
+    kinds = get_type_hints(metric.params)
+    found += [(f"@{field.name}", _of_param(field, kinds[field.name])) for field in dataclasses.fields(metric.params)]
+    if asked := [f"@{name}" for name in judging_kinds(metric) if name not in kinds]:
+        found.append(("for it alone", ", ".join(asked)))
     return found
 
 
-def _of_param(field: dataclasses.Field[Any]) -> str:
+def _of_param(field: dataclasses.Field[Any], kind: Any) -> str:
     published = field.metadata.get("published")
-    paper = "" if published is None else f", --as-published {published}"
-    return f"{_values(str(field.type))}, default {field.default}{paper}"
-
-
-def _values(kind: str) -> str:
-    """`mean or cut` for a Literal; any other type as it is."""
-    return " or ".join(re.findall(r"'([^']+)'", kind)) or kind
+    paper = "" if published is None else f", --as-published {written(published)}"
+    choices = " or ".join(get_args(kind)) if get_origin(kind) is Literal else getattr(kind, "__name__", str(kind))
+    return f"{choices}, default {written(field.default)}{paper}"
 
 
 def as_published(name: str | None = None) -> str:

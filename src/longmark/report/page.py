@@ -33,7 +33,7 @@ _SUFFIXES = (".html", ".htm")
 _SIGN = b'<meta name="generator" content="longmark'
 """Stands in the first _HEAD bytes of every page of ours."""
 _HEAD = 4096
-_BREAK = re.compile(r"(?<=\w)([._-])(?=[^\W\d])")
+_BREAK = re.compile(r"(?<=\w)([._@-])(?=[^\W\d])")
 _LINE = 90
 """Most characters of a text that is set in a line."""
 _ESCAPES = {char.encode(): f"\\u{ord(char):04x}".encode() for char in "<>&\u2028\u2029"}
@@ -91,7 +91,7 @@ def _bdi(foreign: object) -> Markup:
 
 
 def breaks(name: str) -> Markup:
-    """A name that may be broken after a dot, an underscore or a hyphen inside it."""
+    """A name that may be broken after a dot, an underscore, a hyphen or an @ inside it."""
     return Markup(_BREAK.sub(r"\1<wbr>", str(escape(_one_line(name)))))  # an escaped text has no such place in `&#39;`
 
 
