@@ -11,13 +11,17 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations, count
 from operator import attrgetter
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from longmark.report.charts import ForestRow, forest, heat_map
 from longmark.report.figures import Figure
 from longmark.report.format import metric_titles, p_value
 from longmark.report.tables import Best, Cell, Column, Table
+from longmark.scores.observations import Observations
 from longmark.stats.results import Estimate
+
+if TYPE_CHECKING:
+    from longmark.stats.means import Bounds
 
 ROUNDING = 1e-12
 """Differences this close to 0 leave two things in the order given."""
@@ -125,6 +129,17 @@ class Grid(Generic[Row]):
             titles = metric_titles(its) if head.kind == "metric" else {}
             texts.append([titles.get(text, text) for text in its])
         return [self.joint.join(filter(None, line)) for line in zip(*texts, strict=True)]
+
+
+def mean_of(scores: Observations, level: float = 0.95, bounds: Bounds = (None, None), **keys: str) -> Estimate:
+    """The mean score of the observations with these keys (`Observations.select`), with its interval over their
+    clusters (`stats.means`); missing: unscored ones."""
+    from longmark.stats.means import mean_estimate
+
+    there = [(one.score, one.cluster) for one in scores.select(**keys)]
+    known = [(score, cluster) for score, cluster in there if score is not None]
+    made = mean_estimate([score for score, _ in known], [cluster for _, cluster in known], bounds, level)
+    return replace(made, missing=len(there) - len(known))
 
 
 # Two things compared --------------------------------------------------------------------------------------------------
