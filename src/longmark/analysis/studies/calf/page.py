@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from longmark.analysis.grid import Grid
 from longmark.analysis.metaeval.label_sections import differences
 from longmark.analysis.metaeval.sections import raters
 from longmark.analysis.studies.calf import cases, tables
@@ -112,18 +111,6 @@ def _categories(results: Results) -> Figure:
     return stacked(bars, "Categories of questions (the paper's figure 4)")
 
 
-def _votes(results: Results) -> Figure:
-    """Figure 2."""
-    table = tables.votes(results)
-    lanes: Grid[tuple[str, str, str]] = Grid(
-        *("figure2", table.title, (*table.heads, "votes")),
-        [(*row, what) for row in table.rows for what in VOTES[:2]],
-        [Column("share")],
-        lambda lane, _column: table[lane[:2], lane[2]],
-    )
-    return lanes.forest("People's choice among the votes, and plurality (the paper's figure 2)")
-
-
 PARTS: tuple[Part[Results], ...] = (
     Part("Accuracy", in_words, lambda r: [tables.accuracy(r)], lambda r: [_accuracy(r)]),
     Part(
@@ -166,7 +153,9 @@ PARTS: tuple[Part[Results], ...] = (
         "Votes",
         "How often people's choice is among a judge's votes, and how often most votes are for it.",
         lambda r: [tables.votes(r)],
-        lambda r: [_votes(r)],
+        lambda r: [
+            tables.votes(r).forest(f"People's choice: {what} (the paper's figure 2)", what) for what in VOTES[:2]
+        ],
     ),
     Part(
         _RATERS,

@@ -101,14 +101,6 @@ class Results:
         ]
         return max(whole, key=lambda one: one.accuracy.value or 0.0, default=None)
 
-    def against_baseline(self, name: str) -> Compared | None:
-        """The metric against the best baseline; its difference is above 0 where the metric is better."""
-        best = self.best_baseline
-        for one in self.differences if best else ():
-            if best and {one.first, one.second} == {name, best.metric}:
-                return one
-        return None
-
     @cached_property
     def subjects(self) -> dict[str, Rows]:
         return self._groups(lambda pair: pair.subject)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
 from statistics import fmean
 
 from longmark.analysis.grid import Cells, Grid
@@ -29,37 +30,30 @@ def accuracy(results: Results) -> Grid[ChoiceMetric]:
         judge = results.judges[one.metric]
         return None if judge.baseline else reasons_in_words(judge.unscored(len(results.pairs))) or None
 
-    return Grid(
-        "accuracy",
-        "Agreement with people's choices",
-        (METRIC,),
-        results.metrics,
-        estimates("accuracy", "without people's ties=without_ties"),
-        note="accuracy: people's choice is a, b or tie. without people's ties: pairs on which people chose a or b; a "
-        "tie of the metric is wrong there. where both decide: neither tied. chooses a: of its decisions. A paired "
-        "sign-flip test (max-T) against the best baseline, adjusted by Holm over all pairs of metrics.",
-        unit="pairs",
-        beside=(
-            Column("against the best baseline", lambda one: verdict(results, one), key="conclusion"),
-            Column("where both decide", "decided.value", 3, key="decided", spare=2),
-            *(Column("ties", "ties.value", 3, spare=3), Column("chooses a", "first.value", 3, spare=4)),
-            Column("unscored", lambda one: sum(one.unscored.values())),
-            Column("unscored because", why, spare=1),
-        ),
+    note = (
+        "accuracy: people's choice is a, b or tie. without people's ties: pairs on which people chose a or b; a tie of "
+        "the metric is wrong there. where both decide: neither tied. chooses a: of its decisions. A paired sign-flip "
+        "test (max-T) against the best baseline, adjusted by Holm over all pairs of metrics."
     )
+    columns = estimates("accuracy", "without people's ties=without_ties")
+    beside = (
+        Column("against the best baseline", lambda one: verdict(results, one), key="conclusion"),
+        Column("where both decide", "decided.value", 3, key="decided", spare=2),
+        *(Column("ties", "ties.value", 3, spare=3), Column("chooses a", "first.value", 3, spare=4)),
+        *(Column("unscored", lambda one: sum(one.unscored.values())), Column("unscored because", why, spare=1)),
+    )
+    title = "Agreement with people's choices"
+    return Grid("accuracy", title, (METRIC,), results.metrics, columns, None, note, "pairs", beside=beside)
 
 
 def verdict(results: Results, one: ChoiceMetric) -> str | None:
     """Whether a metric is better than the best baseline; `not tested` where there are too few pairs or questions."""
-    best, compared = results.best_baseline, results.against_baseline(one.metric)
-    if one.direction or best is None or compared is None:
-        return "baseline" if one.direction else None
-    p, sign = compared.adjusted, 1 if compared.first == one.metric else -1
-    if p is None:
-        return "not tested"
-    if p > results.options.alpha:
-        return "no significant difference"
-    return "above" if sign * (compared.result.value or 0) > 0 else "below"
+    if one.direction or (best := results.best_baseline) is None:
+        return one.direction or None
+    (pair,) = (pair for pair in results.differences if {pair.first, pair.second} == {one.metric, best.metric})
+    if pair.adjusted is None or pair.adjusted > results.options.alpha:
+        return "not tested" if pair.adjusted is None else "no significant difference"
+    return "above" if pair.first == one.metric else "below"
 
 
 # By groups of pairs ---------------------------------------------------------------------------------------------------
@@ -79,21 +73,13 @@ def by_group(
         of = [results.accuracy(metric, rows, ties).value for rows in groups.values()]
         return Estimate(None if None in of else fmean(of), None, None, len(of))  # type: ignore[arg-type]
 
-    return Grid(
-        name,
-        title,
-        (METRIC,),
-        metrics or list(results.judges),
-        (
-            Column(ALL, places=3, key="all_pairs"),
-            *(Column(group, places=3, kind="value" if many else "", key=f"group_{group}") for group in groups),
-            Column(AVERAGE, places=3, kind="value", key="mean_of_groups"),
-        ),
-        cell,
-        "all: the pairs of all groups. Avg.: the mean of the groups, as published. Bold: the greatest of a column."
-        + (" The files have the intervals of the groups." if many else ""),
-        "pairs",
-    ).greatest()
+    kind = "value" if many else ""
+    columns = [Column(group, places=3, kind=kind, key=f"group_{group}") for group in groups]
+    columns = [Column(ALL, places=3, key="all_pairs"), *columns]
+    columns.append(Column(AVERAGE, places=3, kind="value", key="mean_of_groups"))
+    note = "all: the pairs of all groups. Avg.: the mean of the groups, as published. Bold: the greatest of a column."
+    note += " The files have the intervals of the groups." if many else ""
+    return Grid(name, title, (METRIC,), metrics or list(results.judges), columns, cell, note, "pairs").greatest()
 
 
 def subjects(results: Results) -> Iterator[Grid[str]]:
@@ -142,16 +128,11 @@ def disputes(results: Results) -> Iterator[Grid[str]]:
 
 def same_choices(results: Results) -> Grid[tuple[str, str]]:
     """How often every two metrics make the same choice, and by mode."""
-    names, groups = list(results.judges), every_mode(results)
-    return Grid(
-        "same_choice",
-        "How often two metrics make the same choice",
-        (Column("metric", kind="metric"), Column("other", kind="metric")),
-        [(one, other) for place, one in enumerate(names) for other in names[place + 1 :]],
-        [Column(mode, places=3, key="share" if mode == ALL else "", spare=int(mode != ALL)) for mode in groups],
-        lambda pair, mode: results.same(pair[0], pair[1], groups[mode]),
-        unit="pairs",
-    )
+    title, groups = "How often two metrics make the same choice", every_mode(results)
+    heads = (Column("metric", kind="metric"), Column("other", kind="metric"))
+    columns = [Column(mode, places=3, key="share" if mode == ALL else "", spare=int(mode != ALL)) for mode in groups]
+    cell: Cells = lambda pair, mode: results.same(pair[0], pair[1], groups[mode])  # noqa: E731
+    return Grid("same_choice", title, heads, list(combinations(results.judges, 2)), columns, cell, unit="pairs")
 
 
 def matrix(results: Results, rows: Rows) -> Grid[str]:
@@ -175,37 +156,29 @@ def orders(results: Results) -> Grid[str]:
 
 
 def votes(results: Results) -> Grid[tuple[str, str]]:
-    return Grid(
-        "figure2",
-        "People's choice among the votes (the paper's figure 2)",
-        (METRIC, Column("subject", lambda row: row[1] or ALL)),
-        [(name, subject) for name, one in results.judges.items() if one.votes for subject in ("", *results.subjects)],
-        [Column(name, places=3) for name in VOTES],
-        lambda row, column: results.of_votes(*row)[column],
-        "plurality: the accuracy of the choice with the most votes; a draw is a tie.",
-        "pairs",
-    )
+    rows = [(name, subject) for name, one in results.judges.items() if one.votes for subject in ("", *results.subjects)]
+    heads, columns = (METRIC, Column("subject", lambda row: row[1] or ALL)), [Column(name, places=3) for name in VOTES]
+    note = "plurality: the accuracy of the choice with the most votes; a draw is a tie."
+    cell: Cells = lambda row, column: results.of_votes(*row)[column]  # noqa: E731
+    title = "People's choice among the votes (the paper's figure 2)"
+    return Grid("figure2", title, heads, rows, columns, cell, note, "pairs")
 
 
 def developed(results: Results) -> Grid[str]:
     """Every judge on the development split and on the rest, as it stands and with its band; nothing without a split."""
-    band = {name: results.band(name) or (None, None) for name in results.judges}
-    return Grid(
-        "development",
-        "Development split and the rest",
-        (METRIC,),
-        list(results.judges) if results.tuning else [],
-        [Column(name, places=3) for name in SPLIT],
-        lambda name, column: results.of_split(name).get(column),
+    rows, columns = list(results.judges) if results.tuning else [], [Column(name, places=3) for name in SPLIT]
+    band = {name: results.band(name) or (None, None) for name in rows}
+    note = (
         "band: the greatest difference of two scores that is a tie, chosen on the development split; 0: only equal "
         "scores. Without it, scores tie as the run says (bounded ones if they are equal to two decimals, as "
-        "published). gain: of the rest with the band; a paired sign-flip test (max-T), inverted.",
-        "pairs of the rest",
-        beside=(
-            Column("band", lambda name: band[name][0]),
-            Column("development, with band", lambda name: band[name][1], 3),
-        ),
+        "published). gain: of the rest with the band; a paired sign-flip test (max-T), inverted."
     )
+    beside = (
+        *(Column("band", lambda one: band[one][0]), Column("development, with band", lambda one: band[one][1], 3)),
+    )
+    cell: Cells = lambda name, column: results.of_split(name).get(column)  # noqa: E731
+    title, unit = "Development split and the rest", "pairs of the rest"
+    return Grid("development", title, (METRIC,), rows, columns, cell, note, unit, beside=beside)
 
 
 # People, and the pairs ------------------------------------------------------------------------------------------------
@@ -249,16 +222,10 @@ def _mean(lengths: Sequence[int | None]) -> float | None:
 def table2(results: Results) -> Grid[str]:
     """How often two raters make the same choice."""
     groups, kinds = _subjects(results), {ALL: range(len(results.pairs)), **results.modes}
-    return Grid(
-        "table2",
-        "Agreement of raters (the paper's table 2)",
-        ("subject",),
-        list(groups),
-        [Column(mode, places=2) for mode in kinds],
-        lambda subject, mode: results.agreeing(sorted(set(groups[subject]) & set(kinds[mode]))),
-        "The share of pairs of raters with the same choice.",
-        "pairs with two raters",
-    )
+    columns, note = [Column(mode, places=2) for mode in kinds], "The share of pairs of raters with the same choice."
+    both: Cells = lambda subject, mode: results.agreeing(sorted({*groups[subject]} & {*kinds[mode]}))  # noqa: E731
+    title, unit = "Agreement of raters (the paper's table 2)", "pairs with two raters"
+    return Grid("table2", title, ("subject",), list(groups), columns, both, note, unit)
 
 
 def table6(results: Results) -> Iterator[Table]:
