@@ -197,6 +197,14 @@ def test_a_metric_knows_neither_the_engine_nor_retrieval():
     assert wrong == []
 
 
+def test_the_engine_knows_no_retrieval_no_data_sets_and_nothing_that_learns():
+    known = ("rag", "datasets", "validator", "training")
+    wrong = [
+        f"{a} (line {line}) imports {b}" for a, b, line in edges() if a.startswith("engine") and b.startswith(known)
+    ]
+    assert wrong == []
+
+
 def test_no_module_imports_itself_in_a_ring():
     """Not in a function either, nor for types: who knows whom is the same whenever it is loaded."""
     graph: dict[str, set[str]] = {

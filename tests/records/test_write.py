@@ -223,23 +223,6 @@ def test_an_empty_score_of_a_table_is_missing(tmp_path: Path) -> None:
             list(read_rows(path))
 
 
-@pytest.mark.parametrize("suffix", SUFFIXES)
-def test_rows_of_version_0_1_have_value_for_score(tmp_path: Path, suffix: str) -> None:
-    rows = [row("1"), row("2", score=None, status="refused", reason="It is.")]
-    new, old = tmp_path / f"new.{suffix}", tmp_path / f"old.{suffix}"
-    check_suffix(suffix)
-    write_rows(rows, new)
-    if suffix == "parquet":
-        from pyarrow import parquet
-
-        table = parquet.read_table(new)
-        renamed = ["value" if name == "score" else name for name in table.column_names]
-        parquet.write_table(table.rename_columns(renamed), old)
-    else:
-        old.write_text(new.read_text().replace("score", "value"))
-    assert list(read_rows(old)) == rows
-
-
 def row_with(more: str) -> str:
     return f'{{"example_id": "a", "metric": "m", "score": 1, {more}}}'
 

@@ -161,12 +161,10 @@ class Row:
     @classmethod
     def from_dict(cls, data: Any) -> Row:
         """The Row of a decoded line. `example_id`, `metric` and `score` are required; the other keys have defaults: the
-        question is the example's id, the status `ok`. Version 0.1 wrote `value` for `score`; it is still read.
+        question is the example's id, the status `ok`.
         ValueError if it is not a row."""
         if not isinstance(data, dict):
             raise ValueError(f"expected an object, found {found(data)}")
-        if "value" in data and "score" not in data:
-            data = {"score" if key == "value" else key: item for key, item in data.items()}
         question = data["example_id"] if isinstance(data.get("example_id"), str) else ""
         try:
             row: Row = _rows().validate_python({"question_id": question, **_DEFAULTS, **data})

@@ -137,7 +137,7 @@ def _outline(record: Any) -> tuple[str, str | None, str, bool] | None:
             record = _known(record)
         example, metric = (name(field, record[field]) for field in ("example_id", "metric"))
         system = name("system", record.get("system") or "")
-        score, signature = record.get("score", record.get("value")), record.get("signature") or {}
+        score, signature = record.get("score"), record.get("signature") or {}
         signature = orjson.loads(signature) if isinstance(signature, str) else signature
         signed = isinstance(signature, dict) and bool(signature.get("version"))
     except (ValueError, KeyError, Problem):
@@ -171,10 +171,8 @@ def _known(record: Any) -> Any:
         field = folded(str(column))
         if field in data:
             raise Problem(f"{field}: two columns have this name; remove or rename one")
-        if field in ROW_COLUMNS or field == "value":
+        if field in ROW_COLUMNS:
             data[field] = None if missing(value) else value
-    if "score" in data:
-        data.pop("value", None)
     for field in _NAMES:
         if (given := data.pop(field, None)) is not None and (text_of := name(field, given)):
             data[field] = text_of
@@ -200,7 +198,7 @@ def _from_cells(cells: dict[str, str]) -> dict[str, Any]:
     data: dict[str, Any] = {}
     for field, cell in cells.items():
         value = "" if cell == '""' else text(field, cell)
-        data[field] = _number(field, value) if field in ("score", "value") else value if cell else None
+        data[field] = _number(field, value) if field == "score" else value if cell else None
     return data
 
 
