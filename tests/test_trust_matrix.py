@@ -9,6 +9,7 @@ import argparse
 import importlib.machinery
 import json
 import shutil
+import subprocess
 import sys
 import types
 import zipfile
@@ -19,8 +20,10 @@ from typing import Any
 
 import pytest
 import yaml
+from tests.analysis.studies.calf import calf_runs
+from tests.analysis.studies.climaqa import climaqa_runs
 from tests.analysis.studies.comprehensiveness_runs import QA, wiki, write_run
-from tests.program import write_jsonl
+from tests.program import environment, write_jsonl
 from tests.validator.made import item, labels
 from tests.wire import Server, serve
 
@@ -84,6 +87,10 @@ def project(servers: tuple[Server, Server], tmp_path_factory: pytest.TempPathFac
     items = [item(n, True, seed=n).model_copy(update={"passages": tuple(books)}) for n in range(3)]
     write_items(items, folder / "items.jsonl")
     write_run(folder / "wiki", wiki(folder, 3), "big", {QA: lambda _one: 0.5})
+    calf_runs.write_run(folder / "choices")
+    climaqa_runs.write_run(folder / "quiz", "default")
+    climaqa_runs.write_benchmark(folder / "bench")
+    beside = climaqa_runs.write_beside(folder / "beside")
     write_items(labels(40, lambda n: n % 3 > 0).items, folder / "labels.jsonl")
     (folder / "topic.yaml").write_text(DOMAIN)
     (folder / "book.md").write_text("# One\n\n" + "The tides rise and fall, since the moon pulls. " * 20)
@@ -110,6 +117,7 @@ def project(servers: tuple[Server, Server], tmp_path_factory: pytest.TempPathFac
         validator = {"encoder": encoder, "models": {"mcq": linear(32, NUMBERS)}, "cloze": linear(16, WORD_NUMBERS)}
         (saved := folder / ("named" if name == "mine" else "saved")).mkdir()
         (saved / "validator.json").write_text(json.dumps(validator))
+        shutil.copy(beside["--validator"] / "curves.json", saved)
     return folder
 
 
@@ -224,7 +232,12 @@ def leaves(parser: argparse.ArgumentParser, name: str = "") -> Iterator[tuple[st
 
 def test_the_matrix_has_every_verb_that_can_name_a_model_of_a_file() -> None:
     options = dict(leaves(cli.parser()))
-    for option, table in {"--config": CONFIGURED, "--index": SAVED, "--held-out": SAVED}.items():
+    for option, table in {
+        "--config": CONFIGURED,
+        "--index": SAVED,
+        "--held-out": SAVED,
+        "--validator": {*SAVED, *READ},
+    }.items():
         names = {verb for verb, its in options.items() if option in its}
         assert names <= {name.partition(",")[0].partition(" of ")[0] for name in table}, option
 
@@ -363,7 +376,17 @@ READ = {
     "power": ("power scored scored2 --by system --metrics classic.bleu --effect 0.1", 0),
     "pairs join": ("pairs join scored scored2 --out new.jsonl", 0),
     "annotate init": ("annotate init scored --out new.yaml", 0),
-    "comprehensiveness-study": ("comprehensiveness-study wiki --out study", 0),
+    "comprehensiveness-study": ("comprehensiveness-study wiki --out study", 4),  # some metrics have no score
+    "calf-study": ("calf-study choices --out study", 4),
+    "benchmark generate": (  # its embedder is named by the user
+        "benchmark generate book.md --topic topic.yaml --out b --generator OWN --embedder none --validator saved",
+        2,
+    ),
+    "climaqa-study": (
+        "climaqa-study quiz --benchmark bench --validator saved --labels beside/training.jsonl "
+        "--window-labels beside/windows --fever beside/fever --out study",
+        0,
+    ),
 }
 
 
@@ -389,24 +412,25 @@ def poisoned(place: Place, monkeypatch: pytest.MonkeyPatch) -> Place:
     Path("m.py").write_text("open('ran', 'w')")
     manifest = json.loads(Path("scored/manifest.json").read_text())
     fixed = manifest["fixed"]
-    fixed["metrics"] += ["m", "n", "score.robustness.paraphrase", "classic.bertscore", "comprehensiveness.nli"]
-    fixed["metrics"] += ["score.segment_attribution.relevance"]
+    fixed["metrics"] += ["m", "n", "score.robustness.paraphrase", "classic.bleurt@checkpoint=evil"]
+    fixed["metrics"] += ["comprehensiveness.nli", "score.segment_attribution.relevance"]
     manifest["own"]["metrics"] = {"m": {"file": "m.py"}, "n": {"module": "m"}}
     fixed["models"] = {"judge": ["mine"], "embedder": ["st:evil"], "reranker": ["st:evil"], "checker": ["st:evil"]}
     headers = {"X-A": "${AWS_SECRET_ACCESS_KEY}"}
     fixed["configured"] = {"mine": {"model": "m", "endpoint": place.theirs.base_url, "key_env": "GITHUB_TOKEN",
                                     "key_command": ["touch", "ran"], "headers": headers}}  # fmt: skip
-    fixed["params"] |= {"m": {"source": "x"}, "classic.bertscore": {"encoder": "hf:evil"},
+    fixed["params"] |= {"m": {"source": "x"}, "classic.bleurt@checkpoint=evil": {"checkpoint": "evil"},
                         "score.robustness": {}, "comprehensiveness.nli": {}}  # fmt: skip
-    rows = [json.loads(line) for line in Path("scored/rows.jsonl").read_bytes().splitlines()]
     shutil.copytree("scored", "scored2", ignore=shutil.ignore_patterns("absent.jsonl", ".index*"))
     for name in ("rows", "examples"):
         lines = Path(f"scored/{name}.jsonl").read_bytes().splitlines()
         write_jsonl(Path(f"scored2/{name}.jsonl"), [{**json.loads(line), "system": "t"} for line in lines])
     text = {"reason": TEXT.replace("THEIRS", place.theirs.base_url), "status": "undefined", "score": None}
-    more = [{**rows[0], **text, "example_id": n, "metric": name} for n in "12" for name in fixed["metrics"]]
-    write_jsonl(Path("scored/rows.jsonl"), [*more, *rows])
-    for run in ("scored", "wiki"):
+    for run in ("scored", "wiki", "choices", "quiz", "beside/windows", "beside/fever"):
+        rows = [json.loads(line) for line in Path(f"{run}/rows.jsonl").read_bytes().splitlines()]
+        ids = [json.loads(line)["id"] for line in Path(f"{run}/examples.jsonl").read_bytes().splitlines()]
+        more = [{**rows[0], **text, "example_id": n, "metric": name} for n in ids for name in fixed["metrics"]]
+        write_jsonl(Path(f"{run}/rows.jsonl"), [*more, *rows])
         Path(f"{run}/manifest.json").write_text(json.dumps(manifest))
     Path("ratings.csv").write_text("example_id,label,value,rater\n1,quality,3,ann\n2,quality,4,ann\n")
     CallCache(Path("calls.sqlite")).close()
@@ -428,3 +452,25 @@ def test_a_run_and_a_bundle_are_data(poisoned: Place, verb: str, capsys: pytest.
 def test_a_model_of_a_run_is_loaded_where_the_command_line_names_it(poisoned: Place) -> None:
     assert poisoned.run("verify scored --embedder st:evil") == 3
     assert poisoned.sang() == ["code or command"]
+
+
+# Python files that lie in the folder ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("verb", ["run", "report"])
+def test_a_python_file_of_the_folder_is_not_imported(place: Place, verb: str) -> None:
+    """Files with the names of all modules, those that Python and tools start by themselves, and a package with entry
+    points; the command as it is installed."""
+    code = f"open({str(place.folder / 'ran')!r}, 'w')"
+    names = {name.partition(".")[0] for name in (*sys.modules, *sys.stdlib_module_names)}
+    for name in (*names, "sitecustomize", "usercustomize", "conftest", "setup", "evil"):
+        Path(f"{name}.py").write_text(code)
+    Path("evil-1.dist-info").mkdir()
+    Path("evil-1.dist-info/METADATA").write_text("Metadata-Version: 2.1\nName: evil\nVersion: 1\n")
+    Path("evil-1.dist-info/entry_points.txt").write_text("[longmark.metrics]\nevil = evil:METRIC\n")
+    words = {"run": f"{RUN} classic.bleu,score.readability", "report": "report scored --out page.html"}[verb]
+    program, env = str(Path(sys.executable).with_name("longmark")), environment(place.folder / "home")
+    done = subprocess.run([program, *words.split()], env=env, capture_output=True, text=True, check=False)
+    assert (done.returncode, place.sang()) == (0, []), done
+    subprocess.run([sys.executable, "-m", "longmark", "--version"], env=env, capture_output=True, check=False)
+    assert place.sang() == ["code or command"]  # Python imports from the folder before longmark begins
