@@ -48,6 +48,12 @@ def test_the_greatest_of_a_column_are_bold_and_of_values_the_interval_is_in_the_
     assert brackets(replace(one, columns=one.columns[:1]).table()) == ""
 
 
+def test_a_reason_that_is_also_the_remark_names_its_estimate_once():
+    cells = {"m": Estimate(0.5, None, None, 3, reason="few", remark="few"), "n": Estimate(0.1, 0.0, 0.2, 3)}
+    one = Grid("g", "G", ("row",), ("a",), [Column("m"), Column("n")], lambda _row, column: cells[column])
+    assert as_text(one.table()).splitlines()[1].endswith("  m: few")
+
+
 def test_rows_of_several_texts_are_named_by_their_heads_and_metrics_in_words():
     rows = [("ccrs.question_relevance", "jury"), ("own", "")]
     one = Grid("g", "G", (Column("metric", kind="metric"), "judge"), rows, [Column("mean", places=1)],

@@ -58,14 +58,8 @@ def _none(found: Found, items: str, outcomes: Sequence[Outcome], what: str) -> s
     if results.systems(outcomes, results.tiers[items]):
         return ""
     scored = results.systems(outcomes, list(results.items.values()))
-    why = (
-        "no run has such scores"
-        if not scored
-        else "no item is silver"
-        if results.tiers[MAIN]
-        else "all items are silver"
-    )
-    return f"{what} ({why})"
+    why = "no item is silver" if results.tiers[MAIN] else "all items are silver"
+    return f"{what} ({why if scored else 'no run has such scores'})"
 
 
 def _levels(results: Results) -> Iterator[Figure]:

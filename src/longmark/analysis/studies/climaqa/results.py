@@ -163,13 +163,14 @@ class Results:
         """Of all pairs of systems with the same attribute `within`; Holm over those of an outcome."""
         for outcome in OUTCOMES:
             groups: dict[str, dict[str, System]] = {}
-            for one in self.systems([outcome], self.shown):
-                groups.setdefault(getattr(one, within), {})[getattr(one, name)] = one
+            for system in self.systems([outcome], self.shown):
+                groups.setdefault(getattr(system, within), {})[system.name] = system
             found = []
             for group, of in groups.items():
                 test = lambda a, b, o=outcome, of=of: self.difference(o, of[a], of[b])  # noqa: E731
-                pairs = compared(of, test, self.options.alpha)
-                found += [replace(one, within=(outcome.title, group)) for one in pairs]
+                for one in compared(of, test, self.options.alpha):
+                    first, second = (getattr(of[key], name) for key in (one.first, one.second))
+                    found.append(Compared(first, second, one.result, within=(outcome.title, group)))
             yield from adjusted(found, self.options.alpha)
 
     def difference(self, outcome: Outcome, first: System, second: System) -> Difference:
