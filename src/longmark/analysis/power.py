@@ -26,11 +26,12 @@ from pathlib import Path
 import numpy as np
 
 from longmark.analysis.compare.checks import FEWEST_TESTED, check_scoring, run_notices
+from longmark.analysis.grid import Grid
 from longmark.errors import UnknownName, UserError
 from longmark.report.charts import Curve, curves
 from longmark.report.document import Document, Section
 from longmark.report.format import counted, decimals, fixed, listed
-from longmark.report.tables import Column, Table, interval_columns
+from longmark.report.tables import Column
 from longmark.scores.clusters import QUESTION
 from longmark.scores.files import paths_given
 from longmark.scores.paired import read_scores
@@ -236,26 +237,8 @@ def comparison(
 
 def document(plan: PowerPlan) -> Document:
     """One sentence with the answer, and a table with a line for each metric and pair of systems."""
-    how, ci = plan.options, f"{100 * plan.options.level:g} % CI"
+    how = plan.options
     places = max((one.places for one in plan.comparisons), default=3)
-    columns = [
-        *(
-            Column("metric", kind="metric"),
-            Column("first"),
-            Column("second"),
-            Column("pilot", "variance.n", key="pilot"),
-        ),
-        *([Column("clusters", "variance.clusters", key="clusters")] if how.cluster != QUESTION else []),
-        Column("SD of differences", "spread", places, key="spread"),
-    ]
-    if how.effect is not None:
-        columns += interval_columns("questions needed", "needed", 0, ci, "needed")
-    columns += [
-        Column("with questions", "questions", key="questions"),
-        *interval_columns("detectable", "detectable", places, ci),
-        Column("more", "inflation", 2),
-        Column("reason"),
-    ]
     shared = f" ({how.alpha:g} / {len(plan.comparisons)} comparisons)" if len(plan.comparisons) > 1 else ""
     note = (
         f"Two-sided paired t test, power {how.power:g}, alpha {plan.alpha:.4g}{shared}. "
@@ -265,7 +248,21 @@ def document(plan: PowerPlan) -> Document:
         "simulation. Intervals: uncertainty of the pilot's variance (jackknife of its logarithm)."
     )
     names = list(dict.fromkeys(one.metric for one in plan.comparisons))
-    table = Table("power", "Questions and differences", tuple(columns), plan.comparisons, note)
+    needed = [Column("questions needed", "needed", 0, key="needed")] if how.effect is not None else []
+    grid = Grid(
+        "power",
+        "Questions and differences",
+        (Column("metric", "metric", kind="metric"), Column("first", "first"), Column("second", "second")),
+        plan.comparisons,
+        [*needed, Column("detectable", "detectable", places)],
+        None,
+        note,
+        "pilot",
+        beside=(
+            Column("SD of differences", "spread", places, key="spread"),
+            *(Column("with questions", "questions"), Column("more", "inflation", 2)),
+        ),
+    )
     known = [one for one in plan.comparisons if one.planned is not None]
     top = 2 * max(
         (max((one.needed and one.needed.value) or one.questions, how.fewest * one.per_cluster) for one in known),
@@ -287,7 +284,9 @@ def document(plan: PowerPlan) -> Document:
         lede=f"{counted(len(names), 'metric')}, {counted(len(plan.comparisons), 'comparison')}; pilot: "
         f"{', '.join(plan.runs)}",
         sections=(
-            Section("Questions needed" if how.effect else "Detectable differences", _answer(plan), (table,), figures),
+            Section(
+                "Questions needed" if how.effect else "Detectable differences", _answer(plan), (grid.table(),), figures
+            ),
         ),
         notices=plan.notices,
         settings={

@@ -18,7 +18,7 @@ from longmark.annotate.store import Assignment, Store
 from longmark.annotate.study import Scale, Study
 from longmark.annotate.values import known_answers
 from longmark.report.format import counted, duration
-from longmark.report.tables import Column, Table, as_markdown, interval_columns
+from longmark.report.tables import Column, Table, as_markdown, readable
 
 if TYPE_CHECKING:
     from longmark.stats.agreement import Agreement
@@ -291,15 +291,13 @@ def agreement_table(coefficients: Sequence[Coefficient]) -> Table:
     columns = (
         Column("label"),
         Column("coefficient", "name", key="coefficient"),
-        *interval_columns("value", "estimate", 3, "95 % CI"),
-        Column("items", "estimate.n"),
-        Column("reason", lambda one: one.estimate.reason),
+        Column("value", "estimate", 3, "estimate"),
     )
     note = (
         "Over the items with two labels or more. Intervals resample items, or questions if a question has several "
         "items. Texts, spans and typed key points are not compared."
     )
-    return Table("agreement", "Agreement among raters", columns, coefficients, note)
+    return readable(Table("agreement", "Agreement among raters", columns, coefficients, note, "items"))
 
 
 def methods(found: Collected) -> str:

@@ -21,7 +21,7 @@ from longmark.records.write import read_rows
 from longmark.report.document import Document, Section, publish, write_document
 from longmark.report.format import counted, fixed, listed, metric_titles, p_value
 from longmark.report.html import write_report
-from longmark.report.tables import Column, Table, interval_columns
+from longmark.report.tables import Column, Table
 from longmark.scores.files import examples_of
 
 COMPARED = ("ccrs.contextual_coherence", "ccrs.question_relevance")
@@ -184,23 +184,24 @@ def _systems(found: Found) -> Section:
         (
             Column("system", "system"),
             Column("what it does", lambda its: SYSTEMS.get(its.system)),
-            *interval_columns(name, "mean", one.places, ci, "mean", "interval"),
-            Column("answers", "mean.n"),
+            Column(name, "mean", one.places, "estimate", "mean"),
             Column("mean rating (1 to 5)", lambda its: sum(ratings[its.system]) / len(ratings[its.system]), 1),
         ),
         one.systems,
+        unit="answers",
     )
     pairs = Table(
         "pairs",
         f"Differences in {_title(one.metric)}",
         (
             Column("pair", lambda pair: f"{pair.first} - {pair.second}"),
-            *interval_columns("difference", "difference", one.places, ci, "difference", "interval"),
+            Column("difference", "difference", one.places, "estimate"),
             Column("p (adjusted)", "p", kind="p"),
             Column("conclusion", lambda pair: f"{pair.better} is better" if pair.better else "undecided"),
         ),
         one.pairs,
         "p (adjusted) decides: it allows for all pairs and metrics that were tested.",
+        unit="questions",
     )
     best = next((pair for pair in one.pairs if pair.significant), None)
     says = _better(found)
