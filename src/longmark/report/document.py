@@ -43,7 +43,7 @@ MOST_ROWS = 500
 """Rows of a table on the page; the files of the table have all of them."""
 _LONG = 24
 """A table with more rows scrolls inside its frame, and its head stays in sight."""
-_BESIDE = 10
+_BESIDE = 8
 """Rows; a longer table is folded where figures show it."""
 _LONG_NOTE = 200
 """Characters; a longer note of a section is folded."""

@@ -1,33 +1,33 @@
-"""A study of metrics as a page: a summary with one line per metric, then the sections in the order of the paper."""
+"""A study of metrics as a page: one line per metric, discriminative power, correlations; everything else is folded."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from operator import attrgetter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from longmark.analysis.compare.hypotheses import hypotheses_section
+from longmark.analysis.grid import Grid
 from longmark.analysis.metrics_study.score_sections import (
-    METRIC,
     SYSTEM,
-    On,
     bounds,
     distributions,
-    on_systems,
     population,
     question_means,
     ties,
 )
 from longmark.analysis.metrics_study.study import MetricProperties, MetricsStudy
-from longmark.report.charts import Curve, curves, heat_map
+from longmark.report.charts import Curve, curves
 from longmark.report.document import Document, Section
 from longmark.report.figures import Figure
 from longmark.report.format import counted, listed, metric_titles
-from longmark.report.tables import Column, Mean, Range, Table, interval_columns, span, systems_table
+from longmark.report.tables import Column, Range, Table
 from longmark.scores.clusters import QUESTION
 from longmark.stats.correlation import KINDS, MeanCorrelation
+from longmark.stats.results import Estimate
 
 NAMES = {"pearson": "Pearson", "spearman": "Spearman", "kendall": "Kendall's tau-b"}
+_KINDS = {words: kind for kind, words in NAMES.items()}
 
 
 def tested_by(study: MetricsStudy) -> str:
@@ -44,19 +44,23 @@ def document(study: MetricsStudy) -> Document:
     """The study's page."""
     tests = {one.metric: one.test for one in study.metrics if one.test is not None}
     clusters = None if study.options.cluster == QUESTION else study.options.cluster
+    hypotheses = hypotheses_section(
+        *(study.hypotheses, tests, study.options.draws, study.options.alpha, clusters),
+        readings=not study.options.as_published,
+    )
     return Document(
         kind="metrics study",
         title=f"Metrics study: {counted(len(study.metrics), 'metric')} on {counted(len(study.systems), 'system')}",
         lede="Properties of the metrics: distributions, ties, correlations, discriminative power, cost.",
         sections=(
-            *(_summary(study), *_unscored(study), bounds(study), ties(study), population(study)),
-            *(question_means(study), *distributions(study), _correlations(study)),
-            *(_discriminative(study), _asl(study)),
-            *hypotheses_section(
-                *(study.hypotheses, tests, study.options.draws, study.options.alpha, clusters),
-                readings=not study.options.as_published,
+            *(_summary(study), *hypotheses, _discriminative(study), _correlations(study)),
+            *(
+                replace(section, folded=True)
+                for section in (
+                    *(*_unscored(study), bounds(study), ties(study), population(study)),
+                    *(question_means(study), *distributions(study), _asl(study), _costs(study)),
+                )
             ),
-            _costs(study),
         ),
         notices=study.notices,
         settings={
@@ -103,17 +107,11 @@ def _summary(study: MetricsStudy) -> Section:
         "metric, r: strongest Pearson correlation, mean over systems. discriminative power: share of "
         f"the pairs of systems with p < {study.options.alpha:g} ({tested_by(study)})."
     )
-    means = {(s.system, one.metric): s.described.mean for one in study.metrics for s in one.systems}
-    metrics = [Column(one.metric, places=one.places, kind=one.direction) for one in study.metrics]
-    paper = "Means over all scored questions. longmark compare gives intervals, tests and the best."
     return Section(
         "Summary",
         f"{counted(len(study.metrics), 'metric')} on {counted(study.questions, 'question')} and "
         f"{counted(len(study.systems), 'system')}: {listed(study.systems, 8)}.",
-        (
-            Table("metrics", "Summary of the metrics", columns, study.metrics, note),
-            systems_table(study.systems, metrics, lambda *key: Mean(means[key]), paper, marked=True),
-        ),
+        (Table("metrics", "Summary of the metrics", columns, study.metrics, note),),
         brief=1,
     )
 
@@ -137,9 +135,9 @@ def _closest(study: MetricsStudy, one: MetricProperties) -> tuple[str | None, fl
 def _unscored(study: MetricsStudy) -> tuple[Section, ...]:
     """Why rows are unscored; no section if all are scored."""
     rows = [
-        (on.metric.metric, on.of.system, on.of.rows, why.status, why.count, why.reason)
-        for on in on_systems(study)
-        for why in on.of.unscored
+        (one.metric, one.system, one.rows, why.status, why.count, why.reason)
+        for one in study.scores
+        for why in one.unscored
     ]
     heads = ("system", "rows", "status", "unscored", "most frequent reason")
     columns = (Column("metric", kind="metric"), *map(Column, heads))
@@ -155,76 +153,64 @@ def _correlations(study: MetricsStudy) -> Section:
     title = "Correlations between metrics"
     if not study.pairs:
         return Section(title, "One metric: no correlations.")
-    ci = f"{100 * study.options.level:.4g} % CI"
-
-    def own(end: Callable[..., Any], place: int) -> Callable[[On], Any]:
-        """The lowest or the highest of the systems' own correlations, or its system."""
-        return lambda on: end(
-            ((r.value, system) for system, r in on.of.by_system.items() if r.value is not None), default=(None, None)
-        )[place]
-
-    columns = (
-        *(
-            Column("metric", "metric.first", key="first", kind="metric"),
-            Column("and", "metric.second", key="second", kind="metric"),
-        ),
-        *interval_columns("mean", "of", 3, ci, interval="interval"),
-        Column("systems", lambda on: len(on.of.by_system) - len(on.of.left_out)),
-        *(Column("lowest", own(min, 0), 3), Column("in", own(min, 1), key="lowest_in")),
-        *(Column("highest", own(max, 0), 3), Column("in", own(max, 1), key="highest_in")),
-        Column("reason", lambda on: _no_mean(on.of)),
+    pairs = {(pair.first, pair.second): pair.by_kind for pair in study.pairs}
+    heads = (
+        Column("metric", lambda row: row[0], key="first", kind="metric"),
+        Column("and", lambda row: row[1], key="second", kind="metric"),
     )
-    by_system = (
-        *(
-            Column("kind"),
-            Column("metric", key="first", kind="metric"),
-            Column("and", key="second", kind="metric"),
-            Column("system"),
-        ),
-        *(Column("correlation", places=3), Column(ci, places=3, kind="range", key="interval")),
-        *(Column("n"), Column("reason")),
+    columns = [Column(NAMES[kind], places=3, key=kind) for kind in KINDS]
+    means = Grid(
+        "correlations",
+        "Means over systems",
+        heads,
+        list(pairs),
+        columns,
+        lambda row, kind: _mean(pairs[row][_KINDS[kind]]),
+        unit="questions",
+        beside=(Column("systems", lambda row: _used(pairs[row].values()), kind="extremes"),),
     )
-    rows = [
-        (NAMES[kind], pair.first, pair.second, system, r.value, span(r), r.n, r.reason)
-        for kind in KINDS
-        for pair in study.pairs
-        for system, r in pair.by_kind[kind].by_system.items()
-    ]
-    tables = [
-        Table(
-            f"correlations_{kind}",
-            f"{NAMES[kind]}, mean over systems",
-            columns,
-            [On(pair, pair.by_kind[kind]) for pair in study.pairs],
-            "systems: number in the mean.",
-        )
-        for kind in KINDS
-    ]
+    by_system = Grid(
+        "correlations_by_system",
+        "Correlations in each system",
+        (*heads, Column("system", lambda row: row[2])),
+        [(*key, system) for key, kinds in pairs.items() for system in kinds[KINDS[0]].by_system],
+        columns,
+        lambda row, kind: pairs[row[:2]][_KINDS[kind]].by_system[row[2]],
+        unit="questions",
+    )
     return Section(
         title,
-        f"Means over systems by Fisher's z, with {ci} by jackknife over questions.",
-        (*tables, Table("correlations_by_system", "Correlations in each system", by_system, rows, "n: questions.")),
+        "Means over systems by Fisher's z, with intervals by jackknife over questions.",
+        (means.table(), by_system.table()),
         [_heat(study, kind) for kind in KINDS],
-        "Scores are not reversed: where lower is better in only one metric of a pair, agreement is a negative "
-        "correlation.",
+        "systems: number in the mean. Scores are not reversed: where lower is better in only one metric of a pair, "
+        "agreement is a negative correlation.",
     )
 
 
-def _no_mean(mean: MeanCorrelation) -> str | None:
-    """Why there is no mean, or no interval: the systems' own reason if they share one."""
-    if mean.value is not None and (mean.low is not None or mean.reason is None):
-        return None
+def _used(means: Iterable[MeanCorrelation]) -> Range:
+    """The number of systems in the means of a pair: the fewest and the most of the kinds."""
+    counts = [len(mean.by_system) - len(mean.left_out) for mean in means]
+    return Range(min(counts), max(counts))
+
+
+def _mean(mean: MeanCorrelation) -> Estimate:
+    """The mean; why there is none, or no interval, in the systems' own words if they share a reason."""
     used = {r.reason for name, r in mean.by_system.items() if mean.value is None or name not in mean.left_out}
     own = {reason for reason in used if reason is not None}
-    return own.pop() if len(own) == 1 else mean.reason
+    return replace(mean, reason=own.pop()) if len(own) == 1 and mean.low is None and mean.reason else mean
 
 
 def _heat(study: MetricsStudy, kind: str) -> Figure:
-    names = [one.metric for one in study.metrics]
-    found = {frozenset((pair.first, pair.second)): pair.by_kind[kind].value for pair in study.pairs}
-    values = [[1.0 if a == b else found[frozenset((a, b))] for b in names] for a in names]
-    words = list(metric_titles(names).values())
-    return heat_map(words, words, values, f"{NAMES[kind]}, mean over systems", -1.0, 1.0, 3)
+    names = {words: name for name, words in metric_titles(one.metric for one in study.metrics).items()}
+    found = {frozenset((pair.first, pair.second)): pair.by_kind[kind] for pair in study.pairs}
+
+    def cell(first: str, second: str) -> Estimate:
+        itself = Estimate(1.0, None, None, study.questions)
+        return itself if first == second else found[frozenset((names[first], names[second]))]
+
+    grid = Grid(kind, NAMES[kind], ("metric",), list(names), [Column(words) for words in names], cell)
+    return grid.heat_map(f"{NAMES[kind]}, mean over systems", -1.0, 1.0, 3)
 
 
 # Discriminative power (CCRS, 4.1.3, 4.2 and E) and cost (4.1.4) -------------------------------------------------------
@@ -247,13 +233,14 @@ def _discriminative(study: MetricsStudy) -> Section:
         ),
         Column("reason"),
     )
-    pairs = (
-        *(METRIC, Column("first", "of.a"), Column("second", "of.b")),
-        *(Column("difference", "of.difference", 4), Column("p", "of.p", kind="p")),
-        Column("significant", lambda on: on.of.p < study.options.alpha if on.of.p is not None else None),
-        Column("reason", "of.reason"),
-    )
-    items = [On(one, pair) for one in study.metrics if one.test is not None for pair in one.test.pairs]
+    heads = (Column("metric", kind="metric"), Column("first"), Column("second"), Column("difference", places=4))
+    pairs = (*heads, Column("p", kind="p"), Column("significant"), Column("reason"))
+    alpha = study.options.alpha
+    items = [
+        (one.metric, pair.a, pair.b, pair.difference, pair.p, None if pair.p is None else pair.p < alpha, pair.reason)
+        for one in study.metrics
+        for pair in (one.test.pairs if one.test else ())
+    ]
     note = f"p < {study.options.alpha:g}. Correction: {_correction(study)}. {_draws(study)}"
     difference = "difference: mean of the first minus mean of the second, in the metric's units."
     return Section(
@@ -307,24 +294,20 @@ def _asl(study: MetricsStudy) -> Section:
 def _costs(study: MetricsStudy) -> Section:
     """Totals and per row, by metric, and by metric and system."""
 
-    def columns(path: str) -> Iterator[Column]:
-        """path: from the item to what has `rows` and `usage`."""
-        usage, rows = attrgetter(f"{path}usage"), attrgetter(f"{path}rows")
+    def per_row(field: str) -> Callable[[Any], float | None]:
+        def get(one: Any) -> float | None:
+            total = getattr(one.usage, field)
+            return None if total is None or not one.rows else total / one.rows
 
-        def per_row(field: str) -> Callable[[Any], float | None]:
-            def get(item: Any) -> float | None:
-                total = getattr(usage(item), field)
-                return None if total is None or not rows(item) else total / rows(item)
+        return get
 
-            return get
-
-        figures = (("calls", 2), ("prompt tokens", 1), ("completion tokens", 1), ("USD", 6))
-        yield Column("rows", f"{path}rows")
-        for name, _ in figures:
-            yield Column(name, f"{path}usage.{name.lower().replace(' ', '_')}", 4 if name == "USD" else None)
-        for name, places in figures:
-            yield Column(f"{name} per row", per_row(name.lower().replace(" ", "_")), places)
-
+    figures = {"calls": 2, "prompt tokens": 1, "completion tokens": 1, "USD": 6}
+    fields = {name: name.lower().replace(" ", "_") for name in figures}
+    costs = (
+        Column("rows", "rows"),
+        *(Column(name, f"usage.{field}", 4 if name == "USD" else None) for name, field in fields.items()),
+        *(Column(f"{name} per row", per_row(fields[name]), places) for name, places in figures.items()),
+    )
     time = (
         *(Column("run"), Column("metrics", lambda one: ", ".join(one.metrics)), Column("rows")),
         *(Column("requests"), Column("from cache", "from_cache"), Column("seconds", places=1)),
@@ -332,8 +315,8 @@ def _costs(study: MetricsStudy) -> Section:
     )
     tables = (
         Table("time", "Time of the runs", time, study.times),
-        Table("costs", "Cost by metric", (Column("metric", kind="metric"), *columns("")), study.metrics),
-        Table("costs_by_system", "Cost by metric and system", (*SYSTEM, *columns("of.")), on_systems(study)),
+        Table("costs", "Cost by metric", (Column("metric", kind="metric"), *costs), study.metrics),
+        Table("costs_by_system", "Cost by metric and system", (*SYSTEM, *costs), study.scores),
     )
     note = (
         "A call that several metrics share counts for the row that made it first. USD is empty if a price is unknown. "

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from longmark.analysis.metrics_study.study import MetricProperties, MetricsStudy, SystemScores
 from longmark.report.charts import Box, Curve, Panel, box_plots, curves, histograms
@@ -13,28 +13,15 @@ from longmark.report.document import Section
 from longmark.report.format import LOWER, metric_titles
 from longmark.report.tables import Column, Table
 
-
-class On(NamedTuple):
-    """A metric, or two, and what a line of a table is about: a system, a pair of systems, a correlation."""
-
-    metric: Any
-    of: Any
-
-
-METRIC = Column("metric", "metric.metric", kind="metric")
-SYSTEM = (METRIC, Column("system", "of.system"))
-
-
-def on_systems(study: MetricsStudy) -> list[On]:
-    return [On(one, scores) for one in study.metrics for scores in one.systems]
+SYSTEM = (Column("metric", "metric", kind="metric"), Column("system", "system"))
 
 
 def bounds(study: MetricsStudy) -> Section:
     """CCRS, tables 5, 6 and 17."""
 
     def end(name: str, which: str) -> tuple[Column, ...]:
-        def known(field: str) -> Callable[[On], Any]:
-            return lambda on: getattr(on.of.bounds, field) if math.isfinite(getattr(on.of.bounds, which)) else None
+        def known(field: str) -> Callable[[SystemScores], Any]:
+            return lambda one: getattr(one.bounds, field) if math.isfinite(getattr(one.bounds, which)) else None
 
         return (
             Column(f"{name} bound", known(which)),
@@ -43,10 +30,10 @@ def bounds(study: MetricsStudy) -> Section:
         )
 
     columns = (
-        *(*SYSTEM, Column("n", "of.bounds.n"), *end("lower", "low"), *end("upper", "high")),
-        Column("outside", "of.bounds.outside"),
+        *(*SYSTEM, Column("n", "bounds.n"), *end("lower", "low"), *end("upper", "high")),
+        Column("outside", "bounds.outside"),
     )
-    items = [on for on in on_systems(study) if on.of.bounds is not None]
+    items = [one for one in study.scores if one.bounds is not None]
     note = "n: scores; share: of n. A score within 1e-9 of a bound is at it. Metrics without bounds are omitted."
     says = "Scores at the ends of the scale. A metric with most scores at its best end cannot rank good answers."
     return Section("Bounds", says, (Table("bounds", "Scores at the bounds", columns, items, note),))
@@ -77,14 +64,14 @@ def population(study: MetricsStudy) -> Section:
 
     def table(title: str, statistics: str, note: str, why: str = "all") -> Table:
         columns = [
-            Column(heads.get(one, one.replace("_", " ")), f"of.described.{one}", 4 if one == "variance" else 3)
+            Column(heads.get(one, one.replace("_", " ")), f"described.{one}", 4 if one == "variance" else 3)
             for one in statistics.split()
         ]
         reason = Column(
-            "reason", lambda on: next((r for name, r in on.of.described.reasons if name in (why, "all")), None)
+            "reason", lambda one: next((r for name, r in one.described.reasons if name in (why, "all")), None)
         )
-        every = (*SYSTEM, Column("n", "of.described.n"), *columns, reason)
-        return Table(title.lower().replace(" ", "_"), title, every, on_systems(study), note)
+        every = (*SYSTEM, Column("n", "described.n"), *columns, reason)
+        return Table(title.lower().replace(" ", "_"), title, every, study.scores, note)
 
     tables = (
         table(

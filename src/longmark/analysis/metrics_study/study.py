@@ -91,6 +91,7 @@ class SystemScores:
     usage            the cost of the rows when they were first paid for
     """
 
+    metric: str
     system: str
     rows: int
     unscored: tuple[Unscored, ...]
@@ -210,6 +211,11 @@ class MetricsStudy:
     times: tuple[RunTime, ...] = ()
     longmark: str = __version__
 
+    @property
+    def scores(self) -> list[SystemScores]:
+        """The scores of every system on every metric."""
+        return [scores for one in self.metrics for scores in one.systems]
+
     def metric(self, name: str) -> MetricProperties:
         """The metric of this name."""
         return next(one for one in self.metrics if one.metric == name)
@@ -314,6 +320,7 @@ def _properties(scores: Scores, name: str, test: TukeyTest | None, how: MetricsS
         places=decimals(facts, least, greatest),
         systems=tuple(
             SystemScores(
+                metric=name,
                 system=system,
                 rows=scores.rows(name, system),
                 unscored=scores.unscored(name, system),
