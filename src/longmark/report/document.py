@@ -72,6 +72,11 @@ class Section:
     brief: int = 0
 
 
+def folded_after(sections: Sequence[Section], first: int = 2) -> tuple[Section, ...]:
+    """The sections, folded but for the first ones: a page is read from its conclusions."""
+    return tuple(replace(one, folded=place >= first) for place, one in enumerate(sections))
+
+
 @dataclass(frozen=True, slots=True)
 class Document:
     """A page. kind: what it is, as `comparison`; title, lede: its heading and the line below it; notices: what a reader

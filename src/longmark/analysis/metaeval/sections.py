@@ -12,7 +12,7 @@ from longmark.analysis.metaeval.choice_sample import BASELINE, ChoiceMetric
 from longmark.analysis.metaeval.choices import ChoiceLabel
 from longmark.analysis.metaeval.label_sections import METRIC, choice_sections, estimates, rating_sections
 from longmark.analysis.metaeval.ratings import RatingLabel
-from longmark.report.document import Document, Section
+from longmark.report.document import Document, Section, folded_after
 from longmark.report.format import counted, fixed, listed
 from longmark.report.tables import Column, Table
 from longmark.stats.clusters import FEWEST_EFFECTIVE
@@ -68,7 +68,7 @@ def sections(found: Metaeval) -> tuple[Section, ...]:
         for section in own:
             tables = [replace(table, name=f"{prefix}{table.name}") for table in section.tables]
             rest.append(replace(section, title=f"{heading}{section.title}", tables=tables))
-    return (Section("Summary", " ".join(says), summaries, brief=len(summaries)), *rest)
+    return folded_after([Section("Summary", " ".join(says), summaries, brief=len(summaries)), *rest], 3)
 
 
 def _prefix(label: str, taken: Sequence[str]) -> str:

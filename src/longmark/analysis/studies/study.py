@@ -36,7 +36,7 @@ from longmark.models.handles import Models
 from longmark.models.registry import Registry
 from longmark.records import Example
 from longmark.records.write import write_examples
-from longmark.report.document import Document, Section
+from longmark.report.document import Document, Section, folded_after
 from longmark.report.figures import Figure
 from longmark.report.format import counted
 from longmark.report.tables import Column, Table
@@ -406,7 +406,7 @@ def sections(parts: Iterable[Part[Results]], results: Results, stages: Mapping[s
                 shown.append(Section(*texts, links=links, brief=not shown))
     if stages:
         shown.append(Section("Stages", "The cost of every stage, over all sessions.", [stage_table(stages)], brief=1))
-    return tuple(shown)
+    return folded_after(shown)
 
 
 def notices(parts: Iterable[Part[Results]], results: Results, stages: Mapping[str, Any]) -> Iterator[str]:

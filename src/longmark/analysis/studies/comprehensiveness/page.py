@@ -21,7 +21,7 @@ from longmark.analysis.studies.comprehensiveness.rows import (
 from longmark.datasets.published import CONFLICTBANK, PARTIAL, WIKICONTRADICT
 from longmark.records.metric_name import base_of
 from longmark.report.charts import heat_map
-from longmark.report.document import Document, Section
+from longmark.report.document import Document, Section, folded_after
 from longmark.report.format import counted, fixed, listed
 from longmark.report.tables import Column, Table
 from longmark.scores.readings import UNDECIDED, Reading
@@ -64,12 +64,12 @@ class Found:
     notices: Sequence[str] = ()
 
     @cached_property
-    def sections(self) -> list[Section]:
+    def sections(self) -> tuple[Section, ...]:
         parts: list[Iterator[Section]] = []
         parts += [_rates(self.results)] if self.results else []
         parts += [_answers(self.means)] if self.means and self.means.keys else []
         parts += [_annotations(self.annotated)] if self.annotated else []
-        return [section for part in parts for section in part]
+        return folded_after([section for part in parts for section in part])
 
 
 def document(found: Found) -> Document:
