@@ -67,6 +67,7 @@ NEED_ARRAYS = (
     "analysis.",
     "demo.page",
     "validator.",
+    "cli.validator",
 )  # what only the extras `stats` and `train` run may import NumPy and SciPy as a module
 ARRAYS = frozenset({"numpy", "scipy"})
 

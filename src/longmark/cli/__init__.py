@@ -18,26 +18,8 @@ from typing import Any
 from longmark.cli.arguments import BUG, INTERRUPTED, MISTAKE, NO_VALUE
 from longmark.cli.terminal import plain_streams
 
-_MODULES = (
-    "run",
-    "small",
-    "models",
-    "trust",
-    "compare",
-    "metaeval",
-    "power",
-    "questions",
-    "rag",
-    "pairs",
-    "benchmark",
-    "score_study",
-    "comprehensiveness_study",
-    "calf_study",
-    "climaqa_study",
-    "annotate",
-    "train",
-    "validator",
-)
+_MODULES = ("verbs_runs", "trust", "compare", "metaeval", "power", "verbs_examples", "score_study",
+            "comprehensiveness_study", "calf_study", "climaqa_study", "verbs_labels")  # fmt: skip
 _EXTRAS = {
     "numpy": "embedded",
     "tokenizers": "embedded",
@@ -68,10 +50,15 @@ def main(words: Sequence[str] | None = None) -> int:
 def _run(words: Sequence[str] | None) -> int:
     from longmark.errors import BadInput, LongmarkError, MissingExtra, ModelError, OverBudget, UserError
 
+    arguments = argparse.Namespace()
     try:
         words = sys.argv[1:] if words is None else words
         arguments = parser(words[0] if words else "").parse_args(words)
-        return int(arguments.verb(arguments))
+        verb = arguments.verb
+        if isinstance(verb, str):
+            module, _, name = verb.partition(":")
+            verb = getattr(importlib.import_module(f"longmark.cli.{module}"), name)
+        return int(verb(arguments))
     except BadInput as error:
         hint = "\n--skip-bad skips the bad records." if error.skippable and _can_skip(arguments) else ""
         return _mistake(f"{error}{hint}", named=False)
@@ -80,7 +67,7 @@ def _run(words: Sequence[str] | None) -> int:
     except ModuleNotFoundError as error:
         extra = _EXTRAS.get((error.name or "").partition(".")[0])
         if extra is not None:
-            return _mistake(str(MissingExtra(f"`{error.name}`", extra)))
+            return _mistake(str(MissingExtra(f"`{error.name}`", getattr(arguments, "extra", extra))))
         traceback.print_exc()
     except MemoryError:
         return _mistake("out of memory; use a smaller input or a lower --concurrency")
@@ -128,7 +115,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def parser(verb: str = "") -> argparse.ArgumentParser:
-    """The parser of the whole command line. verb: build that verb's options only, if it has a module of its own."""
+    """The parser of the whole command line. verb: build the options of the verbs up to it only."""
     from longmark import __version__, plugins
 
     top = _Parser(
@@ -142,9 +129,10 @@ def parser(verb: str = "") -> argparse.ArgumentParser:
     )
     top.add_argument("--version", action="version", version=f"longmark {__version__}")
     verbs = top.add_subparsers(title="verbs", required=True, metavar="VERB")
-    own = verb.replace("-", "_")
-    for name in [own] if own in _MODULES else _MODULES:
+    for name in _MODULES:
         importlib.import_module(f"longmark.cli.{name}").add_to(verbs)
+        if verb in verbs.choices:
+            break
     for name, point in (plugins.installed("verbs") if verb not in verbs.choices else {}).items():
         if name == verb or not verb or verb.startswith("-"):
             plugins.loaded(point)(verbs)

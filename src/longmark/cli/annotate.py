@@ -3,93 +3,43 @@
 from __future__ import annotations
 
 import argparse
+import getpass
 import sys
+from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import closing
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from longmark.cli import annotate_files
-from longmark.cli.arguments import add, add_verb
+from longmark.annotate.auth import Access
+from longmark.annotate.checks import load
+from longmark.annotate.database import private
+from longmark.annotate.erase import erase as erased
+from longmark.annotate.items import Item, warnings
+from longmark.annotate.server import serve as serving
+from longmark.annotate.site import (
+    Site,
+    address_of,
+    another_attempt,
+    database_of,
+    import_study,
+    open_store,
+    restored,
+    stored_study,
+)
+from longmark.annotate.store import Person, Store
+from longmark.cli.arguments import split
+from longmark.errors import UnknownName, UserError
 from longmark.progress import counted
+from longmark.report.tables import Column, Table, as_text
 
-if TYPE_CHECKING:
-    from longmark.annotate.site import Site
-    from longmark.annotate.store import Person, Store
-
-_ROLES = ("annotator", "adjudicator", "owner")
 _OWNER = "Owner"
 
 
-def add_to(verbs: Any) -> None:
-    text = "Collect people's labels in a browser: a study in one YAML file, with exports for metaeval and the studies."
-    actions = add_verb(verbs, "annotate", annotate, text).add_subparsers(dest="action", metavar="ACTION")
-    annotate_files.add_actions(actions)
-    _add_server(actions)
-    _add_people(actions)
-    _add_backups(actions)
-
-
 def annotate(_arguments: argparse.Namespace) -> int:
-    from longmark.errors import UserError
-
     raise UserError("no action is given; longmark annotate --help lists the actions")
 
 
-def _add_server(actions: Any) -> None:
-    one = add_verb(
-        actions, "import", import_, "Read a study and its items into a database beside it. Repeat it to add items."
-    )
-    _add_study(one)
-    one = add_verb(actions, "serve", serve, "Serve a study in the browser. The first time, it also imports the study.")
-    _add_study(one)
-    add(one, "--host", "HOST", "the address to listen on (default: 127.0.0.1, only this machine)", default="127.0.0.1")
-    add(one, "--port", "N", "the port to listen on (default: 8765)", default=8765)
-    text = "the https address of a TLS proxy, which people open; required if other machines can reach --host"
-    add(one, "--behind-tls", "URL", text)
-    text = "addresses or networks of that proxy, which says in X-Forwarded-For who asks (default: none is believed)"
-    add(one, "--proxy", "ADDRESS,…", text)
-
-
-def _add_people(actions: Any) -> None:
-    one = add_verb(actions, "invite", invite, "Print a link for a person, and add a new person. It is shown once.")
-    _add_study(one)
-    add(one, "name", "NAME", "the person")
-    add(one, "--role", "ROLE", "annotator, adjudicator or owner (default: annotator)", choices=_ROLES)
-    add(one, "--days", "N", "the link signs in for N days (default: 30)", default=30)
-    add(one, "--password", "", "ask for a password, which the person enters after opening the link")
-    add(one, "--url", "URL", "the start of the link (default: the address of the last `serve`)")
-    one = add_verb(actions, "revoke", revoke, "End all links and sessions of a person. Their labels stay.")
-    _add_study(one)
-    add(one, "name", "NAME", "the person")
-    text = "Let a person who failed the training or qualification try the last attempt's items again."
-    one = add_verb(actions, "retry", retry, text)
-    _add_study(one)
-    add(one, "name", "NAME", "the person")
-    text = "Remove the name, labels and comments of a person from the database, the audit log and the exports."
-    one = add_verb(actions, "erase", erase, text)
-    _add_study(one)
-    add(one, "name", "NAME", "the person, by name or id; this cannot be undone")
-    _add_study(add_verb(actions, "status", status, "Print the progress of a study and of each person."))
-
-
-def _add_backups(actions: Any) -> None:
-    one = add_verb(actions, "backup", backup, "Copy the database of a study. The study can be served meanwhile.")
-    _add_study(one)
-    add(one, "--out", "FILE", "the copy", required=True)
-    one = add_verb(actions, "restore", restore, "Restore a study's database from a backup.")
-    _add_study(one)
-    add(one, "backup", "FILE", "the backup")
-    add(one, "--replace", "", "replace the existing database; it is kept under another name")
-
-
-def _add_study(one: argparse.ArgumentParser) -> None:
-    add(one, "study", "STUDY", "the study's YAML file")
-
-
 def import_(arguments: argparse.Namespace) -> int:
-    from longmark.annotate.items import Item, warnings
-    from longmark.annotate.site import database_of, import_study, open_store
-
     done, path = import_study(arguments.study), database_of(arguments.study)
     print(f"{path}: {counted(done.added, 'item')} added, {done.replaced} replaced, {done.total} in total.")
     if done.unnamed:
@@ -106,12 +56,6 @@ def import_(arguments: argparse.Namespace) -> int:
 
 
 def serve(arguments: argparse.Namespace) -> int:
-    from longmark.annotate.checks import load
-    from longmark.annotate.database import private
-    from longmark.annotate.server import serve as serving
-    from longmark.annotate.site import address_of, database_of, open_store, stored_study
-    from longmark.cli.arguments import split
-
     address = address_of(arguments.host, arguments.port, arguments.behind_tls, split(arguments.proxy))
     if arguments.behind_tls and not address.proxies:
         print(
@@ -148,18 +92,12 @@ def serve(arguments: argparse.Namespace) -> int:
 
 def _first_owner(store: Store, url: str) -> str | None:
     """The link of an owner who is added, None if there is one."""
-    from longmark.annotate.auth import Access
-
     if any(person.role == "owner" for person in store.people()):
         return None
     return f"{url}/in/{Access(store).invite(store.add_person(_OWNER, 'owner'))}"
 
 
 def invite(arguments: argparse.Namespace) -> int:
-    from longmark.annotate.auth import Access
-    from longmark.annotate.site import open_store
-    from longmark.errors import UserError
-
     with closing(open_store(arguments.study)) as store:
         access = Access(store)
         known = {person.name: person for person in store.people()}
@@ -180,10 +118,6 @@ def invite(arguments: argparse.Namespace) -> int:
 
 def _password() -> str:
     """Typed twice in a terminal; else the first line of standard input."""
-    import getpass
-
-    from longmark.errors import UserError
-
     if not sys.stdin.isatty():
         return sys.stdin.readline().rstrip("\r\n")
     first = getpass.getpass("Password: ")
@@ -193,8 +127,6 @@ def _password() -> str:
 
 
 def _named(store: Store, name: str) -> Person:
-    from longmark.errors import UnknownName
-
     people = {person.name: person for person in store.people()}
     if name not in people:
         raise UnknownName("person", name, people)
@@ -202,8 +134,6 @@ def _named(store: Store, name: str) -> Person:
 
 
 def retry(arguments: argparse.Namespace) -> int:
-    from longmark.annotate.site import another_attempt, open_store
-
     with closing(open_store(arguments.study)) as store, store.committing():
         count = another_attempt(store, _named(store, arguments.name))
     print(f"{arguments.name} gets {counted(count, 'item')} of the last attempt again.")
@@ -211,9 +141,6 @@ def retry(arguments: argparse.Namespace) -> int:
 
 
 def revoke(arguments: argparse.Namespace) -> int:
-    from longmark.annotate.auth import Access
-    from longmark.annotate.site import open_store
-
     with closing(open_store(arguments.study)) as store, store.committing():
         Access(store).revoke(_named(store, arguments.name).id)
     print(f"{arguments.name} can no longer sign in. Their labels are kept.")
@@ -221,9 +148,6 @@ def revoke(arguments: argparse.Namespace) -> int:
 
 
 def erase(arguments: argparse.Namespace) -> int:
-    from longmark.annotate.erase import erase as erased
-    from longmark.annotate.site import database_of
-
     done = erased(arguments.study, arguments.name)
     what = f"{counted(done.labels, 'label set')} and {counted(done.decisions, 'decision')}"
     print(f"{done.person.id} is erased from {database_of(arguments.study)}: name, comments, {what}.")
@@ -241,12 +165,6 @@ def erase(arguments: argparse.Namespace) -> int:
 
 
 def status(arguments: argparse.Namespace) -> int:
-    from collections import Counter
-
-    from longmark.annotate.auth import Access
-    from longmark.annotate.site import open_store, stored_study
-    from longmark.report.tables import Column, Table, as_text
-
     with closing(open_store(arguments.study)) as store:
         study = stored_study(store)
         assert study is not None
@@ -274,8 +192,6 @@ def _counted(counts: Mapping[Any, int], status: str) -> Callable[[Person], int]:
 
 
 def backup(arguments: argparse.Namespace) -> int:
-    from longmark.annotate.site import open_store
-
     with closing(open_store(arguments.study)) as store:
         with store.committing():
             store.keep("backups", {"file": str(arguments.out.resolve())})
@@ -285,8 +201,6 @@ def backup(arguments: argparse.Namespace) -> int:
 
 
 def restore(arguments: argparse.Namespace) -> int:
-    from longmark.annotate.site import restored
-
     kept = restored(arguments.study, arguments.backup, replace=arguments.replace)
     print(f"{arguments.study} is restored." + (f" The previous database is {kept}." if kept else ""))
     return 0

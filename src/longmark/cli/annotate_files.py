@@ -3,38 +3,20 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
-from typing import Any
+from contextlib import closing
 
-from longmark.cli.arguments import add, add_verb
+from longmark.annotate.checks import load
+from longmark.annotate.export import FILES
+from longmark.annotate.export import export as write
+from longmark.annotate.items import Item, absent, read_items, warnings
+from longmark.annotate.store import Store
+from longmark.annotate.study import Study, template, template_for
+from longmark.cli.arguments import split
+from longmark.errors import UnknownName, UserError
 from longmark.progress import counted
-
-_TEMPLATES = "score|comprehensiveness|climaqa|calf|pairs|rating"
-
-
-def add_actions(actions: Any) -> None:
-    one = add_verb(actions, "init", init, "Write the YAML file of a new study from a template.")
-    text = (
-        "run folders whose answers are labelled, of one or more systems; climaqa: a benchmark (default: edit `items`)"
-    )
-    add(one, "runs", "RUN", text, nargs="*", type=Path)
-    add(one, "--template", _TEMPLATES, "the template (default: rating)", default="rating")
-    add(one, "--out", "STUDY", "the file to write (default: STUDY.yaml)", default=Path("STUDY.yaml"))
-    one = add_verb(actions, "check", check, "Check a study and its items, and print a summary.")
-    add(one, "study", "STUDY", "the study's YAML file")
-    one = add_verb(actions, "export", export, "Write the labels of a study. People can label meanwhile.")
-    add(one, "study", "STUDY", "the study's YAML file; its database is beside it")
-    add(one, "--out", "DIR", "the folder of the files", required=True)
-    add(one, "--only", "NAME,…", "write these files only, such as labels.jsonl (default: all that apply)")
-    add(one, "--names", "", "write the names of people (default: their ids, such as p3)")
 
 
 def init(arguments: argparse.Namespace) -> int:
-    from longmark.annotate.checks import load
-    from longmark.annotate.items import absent, read_items
-    from longmark.annotate.study import template, template_for
-    from longmark.errors import UserError
-
     runs, path, name = arguments.runs, arguments.out, arguments.template
     text = template_for(name, runs, path) if runs else template(name)
     try:
@@ -61,9 +43,6 @@ def init(arguments: argparse.Namespace) -> int:
 
 
 def check(arguments: argparse.Namespace) -> int:
-    from longmark.annotate.checks import load
-    from longmark.annotate.items import read_items, warnings
-
     study = load(arguments.study)
     items = read_items(study, arguments.study.parent)
     normal = sum(item.kind == "normal" for item in items)
@@ -87,16 +66,6 @@ def check(arguments: argparse.Namespace) -> int:
 
 
 def export(arguments: argparse.Namespace) -> int:
-    from contextlib import closing
-
-    from longmark.annotate.export import FILES
-    from longmark.annotate.export import export as write
-    from longmark.annotate.items import Item
-    from longmark.annotate.store import Store
-    from longmark.annotate.study import Study
-    from longmark.cli.arguments import split
-    from longmark.errors import UnknownName, UserError
-
     if arguments.out.exists() and not arguments.out.is_dir():
         raise UserError(f"--out {arguments.out} is a file; name a folder, which is created if it does not exist")
     only = split(arguments.only)

@@ -93,7 +93,8 @@ def add(one: Any, name: str, metavar: str, help: str, **more: Any) -> None:
 
 
 def add_verb(verbs: Any, name: str, verb: Any, text: str) -> argparse.ArgumentParser:
-    """Adds a verb; text: what it does, for --help."""
+    """Adds a verb. verb: a function, or MODULE:FUNCTION of `longmark.cli`, which is imported where it is called; None:
+    of a verb with actions. text: what it does, for --help."""
     one: argparse.ArgumentParser = verbs.add_parser(name, help=text, description=text, allow_abbrev=False)
     one.set_defaults(verb=verb)
     return one

@@ -8,49 +8,28 @@ import sys
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from longmark.cli.arguments import NO_VALUE, add, add_calls, add_verb, split
+from longmark.cli.arguments import NO_VALUE, split
 from longmark.cli.rag import finish_with, open_models
 from longmark.cli.terminal import stage_lines
+from longmark.concurrency import concurrently
+from longmark.datasets.benchmark import FIGURES, ITEMS, MANIFEST, items_of
+from longmark.datasets.benchmark import figures as of
+from longmark.datasets.benchmark.export import Exporting
+from longmark.datasets.benchmark.export import export as write
+from longmark.datasets.benchmark.figures import answered_unaided
+from longmark.errors import ModelError, OverBudget, UserError
+from longmark.models.registry import ModelNames
 from longmark.progress import counted
-
-if TYPE_CHECKING:
-    from longmark.records.benchmark import Item
-
-BENCH = "a folder of `longmark benchmark generate` or `export`, or a file of items"
-
-
-def add_to(actions: Any) -> None:
-    text = "Print statistics of a benchmark: items, dropped items with reasons, coverage, keys, readability."
-    one = add_verb(actions, "figures", figures, text)
-    add(one, "benchmark", "BENCH", BENCH)
-    text = "answer the usable items with this model, without the passages, and mark those that it answers correctly"
-    add(one, "--generator", "MODEL", text)
-    add(one, "--judge", "MODEL", "the model that compares freeform answers (default: the generator)")
-    add(one, "--out", "FILE", "the JSON file to write (default: figures.json in the folder)")
-    add(one, "--prompts", "DIR", "a folder with ID.txt files that replace prompts")
-    add(one, "--dry-run", "", "print the maximum number of calls; send nothing")
-    add_calls(one)
-
-    text = "Write a benchmark as a folder to publish: data files, a dataset card, checksums."
-    one = add_verb(actions, "export", export, text)
-    add(one, "benchmark", "BENCH", BENCH)
-    add(one, "--out", "FOLDER", "the folder to write", required=True)
-    licence = "the licence of the items, as the Hugging Face hub names it, such as cc-by-4.0"
-    add(one, "--licence", "ID", licence, required=True)
-    add(one, "--title", "TEXT", "the title of the card (default: the name of the benchmark)")
-    add(one, "--language", "CODE,…", "the languages of the items, such as en")
-    add(one, "--format", "jsonl|csv|parquet", "the format of the data files (default: jsonl)", default="jsonl")
-    add(one, "--passages", "", "write the texts of the passages too; only if you may publish the books")
+from longmark.records.benchmark import Item, write_items
+from longmark.records.files import read_object
+from longmark.records.write import write_object
+from longmark.report.tables import Column, Table, as_text
+from longmark.workspace import Workspace
 
 
 def figures(arguments: argparse.Namespace) -> int:
-    from longmark.datasets.benchmark import FIGURES, ITEMS, items_of
-    from longmark.datasets.benchmark import figures as of
-    from longmark.errors import UserError
-    from longmark.records.write import write_object
-
     path = Path(arguments.benchmark)
     items = items_of(path)
     stopped = False
@@ -76,14 +55,6 @@ def figures(arguments: argparse.Namespace) -> int:
 def _unaided(items: Sequence[Item], path: Path, arguments: argparse.Namespace) -> tuple[list[Item], bool]:
     """Marks the items that the model answers without passages, and writes all items to their file. Returns the items,
     and whether the run stopped early."""
-    from longmark.concurrency import concurrently
-    from longmark.datasets.benchmark import MANIFEST
-    from longmark.datasets.benchmark.figures import answered_unaided
-    from longmark.errors import ModelError, OverBudget
-    from longmark.models.registry import ModelNames
-    from longmark.records.benchmark import write_items
-    from longmark.workspace import Workspace
-
     judges = [arguments.judge] if arguments.judge else []
     tell, done, failed = stage_lines(arguments.quiet), itertools.count(1), dict[str, str]()
     lock: AbstractContextManager[object] = (
@@ -111,16 +82,11 @@ def _unaided(items: Sequence[Item], path: Path, arguments: argparse.Namespace) -
 
 
 def _manifest(path: Path) -> dict[str, Any]:
-    from longmark.datasets.benchmark import MANIFEST
-    from longmark.records.files import read_object
-
     path /= MANIFEST
     return read_object(path, "generate the benchmark again into another folder") if path.is_file() else {}
 
 
 def _print(found: Mapping[str, Any], titles: Mapping[str, str], most: int = 30) -> None:
-    from longmark.report.tables import Column, Table, as_text
-
     print(f"{counted(found['items'], 'item')}, {found['usable']:,} usable")
     for name, title in titles.items():
         if not (rows := found[name]):
@@ -136,10 +102,6 @@ def _print(found: Mapping[str, Any], titles: Mapping[str, str], most: int = 30) 
 
 
 def export(arguments: argparse.Namespace) -> int:
-    from longmark.datasets.benchmark import items_of
-    from longmark.datasets.benchmark.export import Exporting
-    from longmark.datasets.benchmark.export import export as write
-
     path = Path(arguments.benchmark)
     how = Exporting(
         licence=arguments.licence,

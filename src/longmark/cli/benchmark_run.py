@@ -9,65 +9,26 @@ from contextlib import ExitStack, closing
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
-from longmark.cli.arguments import NO_VALUE, add, add_calls, add_verb, split
-from longmark.cli.benchmark_export import BENCH
+from longmark.cli.arguments import NO_VALUE, split
 from longmark.cli.rag import finish_with, open_models
 from longmark.cli.terminal import stage_lines
 from longmark.cli.trust import trusting
+from longmark.datasets.benchmark import INDEX, items_of
+from longmark.datasets.benchmark.answers import Answered, Examination, How
+from longmark.datasets.benchmark.contamination import COMPLETION
+from longmark.datasets.benchmark.settings import DEFAULT, LONG_CONTEXT, SETTINGS, SIDES, Shelf, check_books, side_of
+from longmark.errors import UnknownName, UserError
+from longmark.models.registry import ModelNames
 from longmark.progress import counted
-
-if TYPE_CHECKING:
-    from longmark.datasets.benchmark.answers import Answered
-    from longmark.rag.index import Index
-
-
-def add_to(actions: Any) -> None:
-    one = add_verb(actions, "run", run, "Ask models the questions of a benchmark, and write their answers for scoring.")
-    add(one, "benchmark", "BENCH", BENCH)
-    add(one, "--generator", "[LABEL=]MODEL", "a model under test; repeatable", required=True)
-    settings = "default, few-shot, rag-source, rag-held-out, long-context, long-context-source, long-context-held-out"
-    add(one, "--setting", "NAME,…", f"what the prompt contains besides the item (default: default): {settings}")
-    index = "an index of `longmark rag index`, or the folder of a benchmark:"
-    add(one, "--source", "INDEX", f"{index} the books of the items")
-    add(one, "--held-out", "INDEX", f"{index} other books")
-    add(one, "--out", "FILE", "the examples to write: .jsonl, .csv, .tsv or .parquet", required=True)
-    add(one, "--k", "N", "passages in rag-source and rag-held-out (default: 4)", default=4)
-    add(one, "--shots", "N", "examples in few-shot (default: 5)", default=5)
-    add(one, "--retriever", "bm25|dense|hybrid", "how passages are found (default: dense if the index has vectors)")
-    add(one, "--embedder", "MODEL", "the embedding model of the questions (default: the index's own)")
-    add(one, "--book", "N", "maximum number of characters of a book in long-context (default: the model's limit)")
-    text = "a LoRA adapter for the hf: model LABEL (default: for all hf: models); repeatable"
-    add(one, "--adapter", "[LABEL=]FOLDER", text)
-    add(one, "--temperature", "T", "temperature of the answers (default: 0)", default=0.0)
-    add(one, "--max-answer", "N", "maximum number of tokens of a freeform answer (default: 256)", default=256)
-    add(
-        one,
-        "--seed",
-        "N",
-        "seed of the answers and of the order of few-shot examples (default: 0)",
-        type=int,
-        default=0,
-    )
-    text = "also ask each model to complete the items' texts from the first halves; write these examples to this file"
-    add(one, "--contamination", "FILE", text)
-    add(one, "--limit", "N", "use only the first N items")
-    add(one, "--prompts", "DIR", "a folder with ID.txt files that replace prompts")
-    add(one, "--dry-run", "", "check items, books and models, and print the maximum number of calls; send nothing")
-    add_calls(one)
+from longmark.rag import index
+from longmark.rag.grid import readers_of
+from longmark.rag.index import Index
+from longmark.rag.retrieve import Retriever
+from longmark.records.write import format_of, write_examples
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from longmark.datasets.benchmark import items_of
-    from longmark.datasets.benchmark.answers import Examination, How
-    from longmark.datasets.benchmark.contamination import COMPLETION
-    from longmark.datasets.benchmark.settings import Shelf, check_books, side_of
-    from longmark.errors import UserError
-    from longmark.models.registry import ModelNames
-    from longmark.rag.retrieve import Retriever
-    from longmark.records.write import format_of
-
     for option, path in (("--out", arguments.out), ("--contamination", arguments.contamination)):
         if path is not None:
             format_of(path, f"{option} ")
@@ -133,9 +94,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _generators(arguments: argparse.Namespace) -> dict[str, str]:
     """Label -> the name of a model under test, with its adapter."""
-    from longmark.errors import UserError
-    from longmark.rag.grid import readers_of
-
     try:
         named = {one.label: one.model for one in readers_of(arguments.generator)}
     except UserError as error:
@@ -153,9 +111,6 @@ def _generators(arguments: argparse.Namespace) -> dict[str, str]:
 
 def _settings(arguments: argparse.Namespace) -> list[str]:
     """The settings in the given order. `long-context` becomes one setting for each given kind of books."""
-    from longmark.datasets.benchmark.settings import DEFAULT, LONG_CONTEXT, SETTINGS, SIDES, side_of
-    from longmark.errors import UnknownName, UserError
-
     known = (*SETTINGS, LONG_CONTEXT)
     given = [side for side in SIDES if getattr(arguments, side.replace("-", "_")) is not None]
     found: dict[str, None] = {}
@@ -173,9 +128,6 @@ def _settings(arguments: argparse.Namespace) -> list[str]:
 
 def _index(path: str, stack: ExitStack) -> Index:
     """The index of a folder, or that of a benchmark's folder."""
-    from longmark.datasets.benchmark import INDEX
-    from longmark.rag import index
-
     inner = Path(path) / INDEX
     found = index.load(inner if (inner / index.MANIFEST).is_file() else Path(path))
     stack.enter_context(closing(found.passages))
@@ -184,9 +136,6 @@ def _index(path: str, stack: ExitStack) -> Index:
 
 def _write(answered: dict[str, Answered], arguments: argparse.Namespace) -> int:
     """Writes the examples, reports what is missing, and returns the exit code."""
-    from longmark.datasets.benchmark.contamination import COMPLETION
-    from longmark.records.write import write_examples
-
     for name, one in answered.items():
         for count, what in (
             (one.left, "omitted: the budget is exhausted; run the same command again to continue"),

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from longmark.cli.arguments import add, add_input, add_verb, needs_stats, share
-from longmark.cli.run import add_scoring, run_options
 from longmark.cli.study import add_session, run_study
+from longmark.cli.verbs_runs import add_scoring
 
 if TYPE_CHECKING:
     from longmark.analysis.studies.study import Session, Study
@@ -44,6 +44,7 @@ def calf_study(arguments: argparse.Namespace) -> int:
 def _declared(arguments: argparse.Namespace, options: Any, session: Session) -> Study:
     from longmark.analysis.studies.calf.study import CalfPlan
     from longmark.analysis.studies.calf.study import calf_study as declared
+    from longmark.cli.run import run_options
     from longmark.engine.run import make_settings
     from longmark.errors import UserError
 

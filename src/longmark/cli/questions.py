@@ -5,53 +5,23 @@ from __future__ import annotations
 
 import argparse
 import codecs
+import csv
 import sys
-from typing import Any
 
-from longmark.cli.arguments import DOMAIN, NO_VALUE, add, add_calls, add_input, add_prompts, add_verb, split
+from longmark.cli.arguments import NO_VALUE, split
 from longmark.cli.rag import finish_with, open_models, read_questions
+from longmark.datasets import published
+from longmark.datasets import vary as variants
+from longmark.datasets.questions import hazards
+from longmark.domain import named
+from longmark.errors import UserError
+from longmark.models.registry import ModelNames
 from longmark.progress import counted
-
-
-def add_to(verbs: Any) -> None:
-    examples = "the examples to write: .jsonl, .csv, .tsv or .parquet"
-    one = add_verb(verbs, "questions", questions, "Sample questions of a domain: examples without answers.")
-    add(one, "--n", "N", "how many questions to sample", required=True)
-    add(one, "--out", "FILE", examples, required=True)
-    add(one, "--seed", "N", "seed of the sample (default: 0)", type=int, default=0)
-    add(one, "--domain", "hazards|FILE.yaml", DOMAIN)
-
-    text = "Make variants of questions: paraphrases by a model, perturbations from the domain's tables."
-    one = add_verb(verbs, "vary", vary, text)
-    add(one, "questions", "QUESTIONS", "the examples to vary, with their profiles")
-    add(one, "--out", "FILE", examples, required=True)
-    add(one, "--generator", "MODEL", "the model that paraphrases; perturbations need no model")
-    add(one, "--variants", "NAME,…", "the variants to make (default: all of the domain)")
-    add(one, "--seed", "N", "seed of the values in perturbations (default: 0)", type=int, default=0)
-    add_prompts(one)
-    add_input(one)
-    add_calls(one)
-
-    text = "Convert a published data set with people's labels into examples, or into pairs of answers."
-    one = add_verb(verbs, "dataset", dataset, text)
-    add(
-        one,
-        "name",
-        "NAME",
-        "wikicontradict, conflictbank, haluquestqa or eli5; with pairs: lfqa-e, haluquestqa-pairs or llmbar",
-    )
-    add(one, "file", "FILE", "the data set's file, as published: .jsonl, .json, .csv, .tsv or .parquet")
-    add(one, "--out", "FILE", examples.replace("examples", "examples or pairs"), required=True)
-    add(one, "--n", "N", "sample N records (default: all)")
-    add(one, "--seed", "N", "seed of the sample (default: 0)", type=int, default=0)
-    add(one, "--labels", "FILE", "haluquestqa: also write the experts' labels for longmark metaeval: .csv or .tsv")
+from longmark.records import Pair
+from longmark.records.write import replacing, write_examples
 
 
 def questions(arguments: argparse.Namespace) -> int:
-    from longmark.datasets.questions import hazards
-    from longmark.domain import named
-    from longmark.records.write import write_examples
-
     domain = named(arguments.domain, "questions are sampled from its tables")
     made = write_examples(hazards(arguments.n, arguments.seed, domain), arguments.out)
     print(f"{counted(made, 'question')}: {arguments.out}")
@@ -59,11 +29,6 @@ def questions(arguments: argparse.Namespace) -> int:
 
 
 def vary(arguments: argparse.Namespace) -> int:
-    from longmark.datasets import vary as variants
-    from longmark.domain import named
-    from longmark.models.registry import ModelNames
-    from longmark.records.write import write_examples
-
     domain = named(arguments.domain, "variants change what it names in a question")
     names = variants.chosen(domain, split(arguments.variants))
     examples = read_questions(arguments)
@@ -85,13 +50,6 @@ def vary(arguments: argparse.Namespace) -> int:
 
 
 def dataset(arguments: argparse.Namespace) -> int:
-    import csv
-
-    from longmark.datasets import published
-    from longmark.errors import UserError
-    from longmark.records import Pair
-    from longmark.records.write import replacing, write_examples
-
     if arguments.labels and arguments.name != published.HALUQUESTQA:
         raise UserError(
             f"--labels is for {published.HALUQUESTQA} only; the examples of {arguments.name} contain their labels"

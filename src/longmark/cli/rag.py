@@ -14,100 +14,40 @@ from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
-from longmark.cli.arguments import (
-    NO_VALUE,
-    add,
-    add_answers,
-    add_calls,
-    add_input,
-    add_prompts,
-    add_verb,
-    pairs,
-    split,
-    whole,
-)
+from longmark.cli.arguments import NO_VALUE, pairs, split
 from longmark.cli.terminal import stage_lines
 from longmark.cli.trust import trusting
+from longmark.engine.run import finish, open_cache
+from longmark.engine.settings import every_prompt
+from longmark.errors import UserError
+from longmark.models.budget import Budget
+from longmark.models.client import Client, UsageLog
+from longmark.models.handles import Models
+from longmark.models.registry import ModelNames, Registry, price_of
 from longmark.progress import counted
-
-if TYPE_CHECKING:
-    from longmark.models.handles import Models
-    from longmark.models.registry import ModelNames, Registry
-    from longmark.rag.answer import Answered
-    from longmark.rag.grid import Reader, System
-    from longmark.rag.index import Index
-    from longmark.records import Example
+from longmark.prompts import PromptBook, from_folder
+from longmark.rag import answer as rag_answer
+from longmark.rag import grid as rag_grid
+from longmark.rag import index as rag_index
+from longmark.rag.answer import Answered, with_references
+from longmark.rag.bm25 import Weights
+from longmark.rag.chunk import Chunking
+from longmark.rag.documents import Documents
+from longmark.rag.generate import Generation
+from longmark.rag.grid import Reader, System
+from longmark.rag.index import Index
+from longmark.rag.retrieve import Retriever
+from longmark.records import Example
+from longmark.records.read import Reading
+from longmark.records.write import format_of
+from longmark.report.tables import Column, Table, as_text
 
 Done = TypeVar("Done")
 
 
-def add_to(verbs: Any) -> None:
-    rag = add_verb(verbs, "rag", None, "Index documents, and answer questions from them. Writes examples to score.")
-    actions = rag.add_subparsers(dest="action", required=True, metavar="index|answer|grid")
-
-    text = "Make an index of documents: passages for BM25, and vectors if there is an embedder."
-    one = add_verb(actions, "index", index, text)
-    add(one, "documents", "DOCS", "a folder of text, PDF and record files, or one such file")
-    add(one, "--out", "IDX", "the folder of the index", required=True)
-    add(one, "--embedder", "MODEL", "the model of the vectors (default: none, BM25 only)")
-    add(one, "--chunk", "N", "the longest passage (default: 1200; 0: uncut)", type=whole, default=1200)
-    add(one, "--overlap", "N", "the overlap of two passages (default: 150)", type=whole, default=150)
-    unit = "unit of --chunk and --overlap (default: characters)"
-    add(one, "--unit", "characters|tokens", unit, default="characters")
-    add(one, "--tokenizer", "FILE", "a tokenizer.json for --unit tokens (default: the embedder's)")
-    add(one, "--k1", "X", "BM25: what a repeated word adds (default: 1.5)", type=float, default=1.5)
-    add(one, "--b", "X", "BM25: how much a passage's length counts, 0 to 1 (default: 0.75)", type=float, default=0.75)
-    text = "text before each embedded question, such as 'query: ' of E5 models (default: none)"
-    add(one, "--query-instruction", "TEXT", text, default="")
-    text = "text before each embedded passage, such as 'passage: ' (default: none)"
-    add(one, "--passage-instruction", "TEXT", text, default="")
-    add(one, "--map", "FIELD=COLUMN", "read id, title or text of records from this column; repeatable")
-    add(one, "--approximate", "", "search the vectors approximately, with faiss")
-    add(one, "--skip-bad", "", "skip unreadable documents instead of stopping")
-    add_calls(one)
-
-    one = add_verb(actions, "answer", answer, "Answer questions from an index, and write examples to score.")
-    retriever = "how passages are found (default: dense if the index has vectors, else bm25)"
-    add(one, "--out", "FILE", "the examples to write: .jsonl, .csv, .tsv or .parquet", required=True)
-    add(one, "--generator", "MODEL", "the model that writes the answers", required=True)
-    add(one, "--retriever", "bm25|dense|hybrid", retriever)
-    add(one, "--originals", "FILE", "answered examples: the originals of the variants")
-    _add_answering(one, k=5, temperature=0.1, max_answer=1024)
-
-    text = "Answer questions with every retriever and reader, and write a file of examples for each pair."
-    one = add_verb(actions, "grid", grid, text)
-    add(one, "--out", "DIR", "the folder of the files RETRIEVER__READER.jsonl", required=True)
-    add(one, "--retrievers", "NAME,…", "one or several of bm25, dense and hybrid", default=None, required=True)
-    add(one, "--reader", "[LABEL=]MODEL", "a model that writes answers; repeatable", default=None, required=True)
-    _add_answering(one, k=20, temperature=0.0, max_answer=2048)
-
-
-def _add_answering(one: argparse.ArgumentParser, k: int, temperature: float, max_answer: int) -> None:
-    """Options on how questions are read and answered."""
-    add(one, "questions", "QUESTIONS", "examples without answers; variants may be among them")
-    add(one, "--index", "IDX", "an index of `longmark rag index`", required=True)
-    add(one, "--embedder", "MODEL", "the model that embeds the questions (default: the index's own)")
-    add(one, "--k", "N", f"passages for each question (default: {k})", default=k)
-    add(one, "--citations", "", "ask for the numbers of passages in the answer")
-    everything = "ask for everything that the passages say about the question, with every view; the profile is not used"
-    add(one, "--comprehensive", "", everything)
-    add_answers(one, temperature, max_answer)
-    seed = "seed of the answers: another one draws other samples (default: 0)"
-    add(one, "--seed", "N", seed, type=int, default=0)
-    add_prompts(one)
-    add_input(one)
-    add_calls(one)
-
-
 def index(arguments: argparse.Namespace) -> int:
-    from longmark.models.registry import ModelNames
-    from longmark.rag import index as rag_index
-    from longmark.rag.bm25 import Weights
-    from longmark.rag.chunk import Chunking
-    from longmark.rag.documents import Documents
-
     documents = Documents(Path(arguments.documents), pairs(arguments.map, "FIELD=COLUMN"))
     weights = Weights(arguments.k1, arguments.b)
     instructions = rag_index.Instructions(arguments.query_instruction, arguments.passage_instruction)
@@ -139,11 +79,7 @@ def index(arguments: argparse.Namespace) -> int:
 
 
 def answer(arguments: argparse.Namespace) -> int:
-    from longmark.rag import answer as rag_answer
     from longmark.rag.index import load
-    from longmark.rag.retrieve import Retriever
-    from longmark.records.read import Reading
-    from longmark.records.write import format_of
 
     format_of(arguments.out, "--out ")
     how, found = _answering(arguments), load(arguments.index)
@@ -172,9 +108,7 @@ def answer(arguments: argparse.Namespace) -> int:
 
 
 def grid(arguments: argparse.Namespace) -> int:
-    from longmark.rag import grid as rag_grid
     from longmark.rag.index import load
-    from longmark.rag.retrieve import Retriever
 
     names = rag_grid.retriever_names(split(arguments.retrievers))
     readers = rag_grid.readers_of(arguments.reader)
@@ -204,13 +138,6 @@ def grid(arguments: argparse.Namespace) -> int:
 def open_models(arguments: argparse.Namespace, names: ModelNames) -> Iterator[tuple[Models, Registry]]:
     """The models of a verb that is no run, with a client of their own, and the registry that opened them."""
     from longmark.domain import load
-    from longmark.engine.run import open_cache
-    from longmark.engine.settings import every_prompt
-    from longmark.models.budget import Budget
-    from longmark.models.client import Client, UsageLog
-    from longmark.models.handles import Models
-    from longmark.models.registry import Registry, price_of
-    from longmark.prompts import PromptBook, from_folder
 
     with closing(open_cache(arguments.cache)) as cache:
         folder = getattr(arguments, "prompts", None)
@@ -225,7 +152,6 @@ def open_models(arguments: argparse.Namespace, names: ModelNames) -> Iterator[tu
 
 def finish_with(models: Models, work: Callable[[], Coroutine[Any, Any, Done]]) -> Done:
     """Runs the work to its end, and closes what the models have open."""
-    from longmark.engine.run import finish
 
     async def then_closed() -> Done:
         try:
@@ -240,8 +166,6 @@ def finish_with(models: Models, work: Callable[[], Coroutine[Any, Any, Done]]) -
 
 def _read_asked(arguments: argparse.Namespace) -> list[Example]:
     """The questions to answer. What becomes of answers that they have is said before anything is paid."""
-    from longmark.rag.answer import with_references
-
     given = read_questions(arguments)
     questions = with_references(given)
     kept = sum(one is not other for one, other in zip(given, questions, strict=True))
@@ -255,8 +179,6 @@ def _read_asked(arguments: argparse.Namespace) -> list[Example]:
 
 def read_questions(arguments: argparse.Namespace) -> list[Example]:
     """The questions of the input options. Bad records that --skip-bad leaves out are counted on standard error."""
-    from longmark.records.read import Reading
-
     mapping = pairs(arguments.map, "--map FIELD=COLUMN")
     reading = Reading(arguments.questions, mapping=mapping, limit=arguments.limit, skip_bad=arguments.skip_bad)
     questions = list(reading)
@@ -267,8 +189,6 @@ def read_questions(arguments: argparse.Namespace) -> list[Example]:
 
 def _answering(arguments: argparse.Namespace) -> dict[str, Any]:
     """The options of `rag.answer.answer` that both verbs share."""
-    from longmark.rag.generate import Generation
-
     return {
         "k": arguments.k,
         "how": Generation(
@@ -285,8 +205,6 @@ def _answering(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def _names(arguments: argparse.Namespace, index: Index, by_vectors: bool, generator: str | None = None) -> ModelNames:
-    from longmark.models.registry import ModelNames
-
     embedder = arguments.embedder
     if embedder is None and index.embedder is not None and by_vectors:
         embedder = trusting(arguments).model_of(index.manifest, index.embedder["name"])
@@ -295,8 +213,6 @@ def _names(arguments: argparse.Namespace, index: Index, by_vectors: bool, genera
 
 def _with_readers(registry: Registry, models: Models, readers: Sequence[Reader]) -> dict[str, Models]:
     """label -> the models with the reader as generator. They share the client, and so the budget."""
-    from longmark.errors import UserError
-
     found = {}
     for reader in readers:
         try:
@@ -322,8 +238,6 @@ def _print_missing(answered: Answered, max_answer: int, whose: str = "") -> None
 
 
 def _print_grid(systems: Sequence[System]) -> None:
-    from longmark.report.tables import Column, Table, as_text
-
     heads = ("system", "answers", "omitted", "cut off", "no passages", "file")
     rows = []
     for system in systems:

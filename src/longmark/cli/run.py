@@ -4,95 +4,41 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import astuple, fields
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from longmark.cli.arguments import (
-    BUG,
-    INTERRUPTED,
-    NO_VALUE,
-    UNDER,
-    add,
-    add_calls,
-    add_cluster,
-    add_gate,
-    add_input,
-    add_judging,
-    add_prompts,
-    add_verb,
-    model_names,
-    pairs,
-    split,
-    tell_own_words,
-)
+from longmark.cli.arguments import BUG, INTERRUPTED, NO_VALUE, UNDER, pairs, split, tell_own_words
+from longmark.cli.terminal import is_terminal
 from longmark.cli.trust import trusting
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from longmark.engine.estimate import Estimate
-    from longmark.engine.session import RunResult
-    from longmark.engine.settings import RunOptions, Settings
-    from longmark.report.summary import Condition, Summary
-
+from longmark.engine.estimate import Estimate, dry_run
+from longmark.engine.pairs import BOUNDS
+from longmark.engine.run import finish, make_settings, open_cache
+from longmark.engine.session import RunResult, execute
+from longmark.engine.settings import RunOptions, Settings
+from longmark.errors import UserError
+from longmark.models.registry import Registry
+from longmark.progress import cost, counted
+from longmark.records.files import read_object
+from longmark.records.metric_name import canonical
+from longmark.records.read import Reading
+from longmark.report.summary import (
+    Condition,
+    Summary,
+    fail_under,
+    parse_conditions,
+    refuse_unknown_systems,
+    score_table,
+    summarise,
+)
+from longmark.report.tables import as_text, one_line, print_table
+from longmark.scores.clusters import QUESTION, refuse_unknown
 
 _SIGNATURES = 8  # printed below the table, at most; more are on the page of `longmark report`
 
 
-def add_to(verbs: Any) -> None:
-    text = "Score examples: one row for each example and metric, in a resumable run folder."
-    one = add_verb(verbs, "run", run, text)
-    add(one, "examples", "EXAMPLES", "a file of examples or pairs: .jsonl, .ndjson, .json, .csv, .tsv or .parquet")
-    metrics = "metrics or families (see longmark metrics), with parameters (NAME@a=1), rubric.yaml or my_metric.py"
-    add(one, "--metrics", "NAME,…", metrics, default=None, required=True)
-    add(one, "--out", "RUN", "the run folder; repeat the command to resume")
-    add_scoring(one)
-    add_input(one)
-    spend = add_calls(one)
-    add(spend, "--dry-run", "", "print the expected calls, tokens and cost; send nothing")
-    add(spend, "--retry", "STATUS,…", "compute rows with these statuses again (paid): unparsable, refused, too_long")
-    add_cluster(one.add_argument_group("intervals"))
-    add_gate(one)
-
-
-def add_scoring(one: argparse.ArgumentParser) -> None:
-    """Options on the models of a run, and on how it scores."""
-    model = one.add_argument_group("models", model_names())
-    add(model, "--judge", "MODEL", "the model that judges; repeatable", action="append", default=[])
-    add(model, "--generator", "MODEL", "the model that writes text")
-    add(model, "--embedder", "MODEL", "the model that embeds texts")
-    add(model, "--reranker", "MODEL", "the model that scores how relevant a passage is")
-    add(model, "--lm", "MODEL", "the proxy model, which gives log-probabilities of a text")
-    text = (
-        "what decides entailment: judge (default), overlap (of words), st:MODEL (an NLI cross-encoder) or another model"
-    )
-    add(model, "--checker", "MODEL", text)
-    fixed = one.add_argument_group("fixed for a run folder", "a resumed run must use the same values")
-    add(fixed, "--as-published", "", "metrics with the parameters of their papers, where a name gives no others")
-    add_judging(fixed)
-    text = "on pairs, decimals of bounded scores, scaled to [0, 1]; raw: scores are not rounded (default: 2)"
-    add(fixed, "--pair-decimals", "N|raw", text, default="2")
-    add(
-        fixed,
-        "--tie-band",
-        "X",
-        "on pairs, the largest difference of two scores that is a tie (default: 0)",
-        default=0.0,
-    )
-    add_prompts(fixed)
-
-
 def run(arguments: argparse.Namespace) -> int:
-    from longmark.engine.pairs import BOUNDS
-    from longmark.engine.run import finish, make_settings, open_cache
-    from longmark.engine.session import execute
-    from longmark.errors import UserError
-    from longmark.models.registry import Registry
-    from longmark.records.read import Reading
-    from longmark.report.summary import parse_conditions
-    from longmark.scores.clusters import QUESTION, refuse_unknown
-
     arguments.retry = split(arguments.retry)
     if arguments.out is None and not arguments.dry_run:
         raise UserError("the run folder is missing: add --out RUN")
@@ -118,8 +64,6 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.fail_under:
             tell_own_words(conditions, settings.scores)
         if arguments.dry_run:
-            from longmark.engine.estimate import dry_run
-
             _print_estimate(finish(lambda: dry_run(arguments.examples, settings, arguments.out, cache, options)))
             return 0
         result = finish(lambda: execute(arguments.examples, settings, arguments.out, cache, options))
@@ -130,10 +74,6 @@ def _refuse_unknown_systems(
     conditions: list[Condition], arguments: argparse.Namespace, mapping: Mapping[str, str]
 ) -> None:
     """UnknownName, before anything is paid for, where a condition names a system that no example will have."""
-    from longmark.records.files import read_object
-    from longmark.records.read import Reading
-    from longmark.report.summary import refuse_unknown_systems
-
     if arguments.out is None or all(one.system is None for one in conditions):
         return
     own = arguments.out.resolve().name
@@ -145,8 +85,6 @@ def _refuse_unknown_systems(
 
 def run_options(arguments: argparse.Namespace) -> RunOptions:
     """The options of a run, from those of `add_scoring`, `add_input` and `add_calls`."""
-    from longmark.engine.settings import RunOptions
-
     if arguments.pair_decimals.isdecimal():
         arguments.pair_decimals = int(arguments.pair_decimals)
     return RunOptions(
@@ -160,9 +98,6 @@ def run_options(arguments: argparse.Namespace) -> RunOptions:
 
 def _conclude(result: RunResult, settings: Settings, conditions: list[Any], arguments: argparse.Namespace) -> int:
     """Prints the results; returns the exit code."""
-    from longmark.progress import counted
-    from longmark.report.summary import fail_under, summarise
-
     if result.stopped == "interrupt":
         print(f"Stopped. Repeat the same command to resume the run in {result.folder}.", file=sys.stderr)
         return INTERRUPTED
@@ -200,10 +135,6 @@ def _conclude(result: RunResult, settings: Settings, conditions: list[Any], argu
 
 def _print_summary(summary: Summary) -> None:
     """Prints the table; rich is imported only where it draws something."""
-    from longmark.cli.terminal import is_terminal
-    from longmark.report.summary import score_table
-    from longmark.report.tables import as_text, one_line, print_table
-
     if not is_terminal(sys.stdout):
         print(as_text(score_table(summary)), end="")
     else:
@@ -217,8 +148,6 @@ def _print_summary(summary: Summary) -> None:
 def _unscored_metrics(result: RunResult, settings: Settings, names: list[str]) -> bool:
     """Whether a metric scored no example; prints which. One of several scores of a metric that has others, and a metric
     that applies to no example, count if they were selected by their own names, or if there are no rows at all."""
-    from longmark.records.metric_name import canonical
-
     if result.inapplicable:
         idle = ", ".join(result.inapplicable)
         print(f"longmark: {idle}: applies to no example of the file (see: longmark metrics NAME)", file=sys.stderr)
@@ -240,8 +169,6 @@ def _unscored_metrics(result: RunResult, settings: Settings, names: list[str]) -
 
 
 def _spent(result: RunResult) -> str:
-    from longmark.progress import cost, counted
-
     counts = result.counts
     parts = [counted(counts.calls, "call"), f"{counts.from_cache} from the cache"]
     if counts.prompt_tokens:
@@ -258,8 +185,6 @@ def _spent(result: RunResult) -> str:
 
 
 def _print_estimate(estimate: Estimate) -> None:
-    from longmark.progress import cost
-
     heads = ("metric", "rows", "calls", "cached", "prompt tokens", "completion tokens, at most", "cost, at most")
     lines: list[tuple[str, ...]] = [heads]
     for name, one in [*estimate.metrics.items(), ("all", estimate.total)]:

@@ -5,81 +5,26 @@ from __future__ import annotations
 import argparse
 import sys
 from contextlib import closing
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
-from longmark.cli.arguments import add, add_bounds, add_cluster, add_gate, add_verb, split
-
-if TYPE_CHECKING:
-    from longmark.engine.verify import Given, Verification
-
-_CACHE_HELP = "the call cache (default: calls.sqlite in longmark's home)"
-
-
-def add_to(verbs: Any) -> None:
-
-    one = add_verb(verbs, "report", report, "Write an HTML report of one or more runs.")
-    add(one, "runs", "RUN", "run folders or files of rows", nargs="+")
-    add(one, "--out", "FILE.html", "the page to write", required=True)
-    add_cluster(one)
-    add_bounds(one)
-    add_gate(one)
-
-    text = "List the metrics, or show one: inputs, range, cost, formula, source, parameters."
-    one = add_verb(verbs, "metrics", metrics, text)
-    add(one, "name", "NAME", "the metric to show (default: list all)", nargs="?")
-    add(one, "--as-published", "", "list the parameters that `longmark run --as-published` sets")
-    add(one, "--signature", "", "print the signature of each score, for a paper")
-
-    one = add_verb(
-        verbs, "prompts", prompts, "List the prompts, show one, write them to files, or check a folder of replacements."
-    )
-    add(one, "id", "ID", "the prompt to show (default: list all)", nargs="?")
-    add(one, "--metrics", "NAME,…", "only the prompts of these metrics or families, rubric.yaml or my_metric.py")
-    add(one, "--prompts", "DIR", "a folder with ID.txt files that replace prompts")
-    add(one, "--out", "DIR", "write the prompts to this folder, as files for --prompts")
-
-    text = (
-        "Compute every score of a run again from stored replies. Exit code 3 if a row differs or is not verifiable, or "
-        "if a setting is not as it was."
-    )
-    one = add_verb(verbs, "verify", verify, text)
-    add(one, "run", "RUN", "a run folder, or a bundle made by longmark export")
-    _add_verifying(one)
-    add(one, "--max-bundle-bytes", "N", "maximum size of a bundle, unpacked (default: 1 GiB)")
-
-    text = "Pack a run with its prompts and the replies that its scores need into one file, or write its graphs."
-    one = add_verb(verbs, "export", export, text)
-    add(one, "run", "RUN", "the run folder")
-    add(one, "--bundle", "FILE.zip", "write the run to this file")
-    add(one, "--graphs", "DIR", "write the graphs of comprehensiveness metrics to this new folder, as JSON and GraphML")
-    _add_verifying(one)
-
-    one = add_verb(verbs, "cache", cache, "List the contents of the call cache, or clear it.")
-    add(one, "--cache", "FILE", _CACHE_HELP)
-    actions = one.add_subparsers(dest="action", metavar="[clear]")
-    clear = add_verb(actions, "clear", cache, "Delete the stored replies of one model, or of all.")
-    add(clear, "--model", "NAME", "delete the replies of this model only")
-
-    text = "Compare three bundled systems on this machine: which is better, the worst answers, which metric to trust."
-    one = add_verb(verbs, "demo", demo, text)
-    add(one, "--out", "DIR", "the output folder (default: demo)", default=Path("demo"))
-    add(one, "--full", "", "run the whole pipeline: questions, passages, answers, variants, metrics")
-
-
-def _add_verifying(one: argparse.ArgumentParser) -> None:
-    """Options on what a run is verified with."""
-    text = "metrics of the run that may run code or load a model: my_metric.py, a package's metric, NAME@encoder=MODEL"
-    add(one, "--metrics", "NAME,…", text)
-    add(one, "--embedder", "MODEL", "the run's own embedder, if it is loaded on this machine (st:NAME)")
-    add(one, "--cache", "FILE", _CACHE_HELP)
+from longmark.cli.arguments import INTERRUPTED, NO_VALUE, UNDER, bounds_of, split, tell_own_words
+from longmark.engine.run import cache_path, finish, open_cache
+from longmark.engine.settings import Settings, choose, every_prompt
+from longmark.engine.verify import MOST, Given, Verification, opened
+from longmark.engine.verify import export as exported
+from longmark.engine.verify import verify as verified
+from longmark.errors import UnknownName, UserError
+from longmark.metrics.page import as_published, listing, page
+from longmark.models.handles import Backends
+from longmark.progress import counted
+from longmark.prompts import SYSTEM, PromptBook, from_folder, to_folder
+from longmark.report.html import write_report
+from longmark.report.summary import fail_under, parse_conditions, refuse_unknown_systems, summarise
+from longmark.report.tables import one_line
+from longmark.scores.files import sources_of
+from longmark.scores.graphs import write_graphs
 
 
 def metrics(arguments: argparse.Namespace) -> int:
-    from longmark.engine.settings import Settings, choose
-    from longmark.metrics.page import as_published, listing, page
-    from longmark.models.handles import Backends
-
     if arguments.signature:
         settings = Settings(choose([arguments.name or ""]), Backends())
         for chosen in settings.selected:
@@ -93,11 +38,6 @@ def metrics(arguments: argparse.Namespace) -> int:
 
 
 def prompts(arguments: argparse.Namespace) -> int:
-    from longmark.engine.settings import choose, every_prompt
-    from longmark.errors import UnknownName
-    from longmark.progress import counted
-    from longmark.prompts import SYSTEM, PromptBook, from_folder, to_folder
-
     selected = choose(arguments.metrics) if arguments.metrics else []
     every = every_prompt(selected)
     book = from_folder(arguments.prompts, (SYSTEM, *every)) if arguments.prompts else PromptBook()
@@ -124,11 +64,6 @@ def prompts(arguments: argparse.Namespace) -> int:
 
 
 def cache(arguments: argparse.Namespace) -> int:
-    from longmark.engine.run import open_cache
-    from longmark.errors import UnknownName
-    from longmark.progress import counted
-    from longmark.report.tables import one_line
-
     with closing(open_cache(arguments.cache)) as store:
         if arguments.action == "clear":
             known = [line.model for line in store.lines()]
@@ -144,11 +79,6 @@ def cache(arguments: argparse.Namespace) -> int:
 
 
 def report(arguments: argparse.Namespace) -> int:
-    from longmark.cli.arguments import UNDER, bounds_of, tell_own_words
-    from longmark.report.html import write_report
-    from longmark.report.summary import fail_under, parse_conditions, refuse_unknown_systems, summarise
-    from longmark.scores.files import sources_of
-
     bounds, conditions = bounds_of(arguments.bounds), []
     if arguments.fail_under:  # a wrong condition is refused before the page is written
         runs = sources_of(arguments.runs)
@@ -167,10 +97,6 @@ def report(arguments: argparse.Namespace) -> int:
 
 def verify(arguments: argparse.Namespace) -> int:
     """Computes the scores of a run again."""
-    from longmark.engine.run import cache_path, finish
-    from longmark.engine.verify import MOST, opened
-    from longmark.engine.verify import verify as verified
-
     most = arguments.max_bundle_bytes or MOST
     with opened(arguments.run, cache_path(arguments.cache), most) as (folder, store):
         found = finish(lambda: verified(folder, store, _given(arguments)))
@@ -179,21 +105,14 @@ def verify(arguments: argparse.Namespace) -> int:
 
 def _given(arguments: argparse.Namespace) -> Given:
     """What a run is verified with."""
-    from longmark.engine.verify import Given
-
     return Given(split(arguments.metrics), arguments.embedder)
 
 
 def export(arguments: argparse.Namespace) -> int:
     """Packs a run, and writes its graphs."""
-    from longmark.errors import UserError
-
     if not arguments.bundle and not arguments.graphs:
         raise UserError("there is nothing to write: add --bundle FILE.zip or --graphs DIR")
     if arguments.graphs:
-        from longmark.progress import counted
-        from longmark.scores.graphs import write_graphs
-
         count, damaged = write_graphs(arguments.run, arguments.graphs)
         for line in damaged:
             print(f"longmark: {line}", file=sys.stderr)
@@ -202,9 +121,6 @@ def export(arguments: argparse.Namespace) -> int:
 
 
 def _bundle(arguments: argparse.Namespace) -> int:
-    from longmark.engine.run import cache_path, finish
-    from longmark.engine.verify import export as exported
-
     path = cache_path(arguments.cache)
     found = finish(lambda: exported(arguments.run, path, arguments.bundle, _given(arguments)))
     code = _verification(found)
@@ -217,9 +133,6 @@ _SHOWN = 20  # rows that are listed
 
 def _verification(found: Verification) -> int:
     """Prints what was found; the exit code."""
-    from longmark.cli.arguments import UNDER
-    from longmark.progress import counted
-
     for line in found.changed:
         print(f"changed since the run: {line.strip()}")
     findings = sorted(found.findings, key=lambda one: not one.differs)
@@ -239,7 +152,6 @@ def _verification(found: Verification) -> int:
 def demo(arguments: argparse.Namespace) -> int:
     if arguments.full:
         from longmark.analysis.studies.study import INTERRUPT, StudyStopped
-        from longmark.cli.arguments import INTERRUPTED, NO_VALUE
         from longmark.demo.full import run_full
 
         try:

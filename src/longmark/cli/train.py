@@ -6,39 +6,13 @@ import argparse
 import sys
 from typing import Any
 
-from longmark.cli.arguments import add, add_verb
 from longmark.progress import counted
-
-
-def add_to(verbs: Any) -> None:
-    text = "Train a LoRA adapter of a transformers model on books, or on the items of a benchmark."
-    actions = add_verb(verbs, "train", None, text).add_subparsers(
-        dest="action", required=True, metavar="pretrain|finetune"
-    )
-    for name, run, text in (
-        ("pretrain", pretrain, "Continue pre-training on books. The validation loss is on other books."),
-        (
-            "finetune",
-            finetune,
-            "Fine-tune on questions with their correct answers, with the prompts of `benchmark run`.",
-        ),
-    ):
-        one = add_verb(actions, name, run, text)
-        add(one, "config", "FILE.yaml", "model, data, hyper-parameters, and the folder for the adapter")
-        add(
-            one,
-            "--dry-run",
-            "",
-            "read the model and the data, and print the numbers of sequences and steps; do not train",
-        )
-        add(one, "--quiet", "", "show no progress")
+from longmark.training.adapt import Training, loaded
+from longmark.training.config import Finetune, Pretrain, load
+from longmark.training.data import check_apart, of_books, of_questions
 
 
 def pretrain(arguments: argparse.Namespace) -> int:
-    from longmark.training.adapt import Training, loaded
-    from longmark.training.config import Pretrain, load
-    from longmark.training.data import check_apart, of_books
-
     settings = load(arguments.config, Pretrain)
     base = loaded(settings)
     train = of_books(settings.train, base.tokenizer, settings.length)
@@ -49,10 +23,6 @@ def pretrain(arguments: argparse.Namespace) -> int:
 
 
 def finetune(arguments: argparse.Namespace) -> int:
-    from longmark.training.adapt import Training, loaded
-    from longmark.training.config import Finetune, load
-    from longmark.training.data import of_questions
-
     settings = load(arguments.config, Finetune)
     base = loaded(settings)
     train = of_questions(settings.train, settings, base.tokenizer, base.name)

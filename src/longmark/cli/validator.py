@@ -7,101 +7,28 @@ import sys
 from collections import Counter
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
-from longmark.cli.arguments import NO_VALUE, add, add_calls, add_verb, share
+from longmark.cli.arguments import NO_VALUE
 from longmark.cli.rag import finish_with, open_models
 from longmark.cli.trust import trusting
+from longmark.datasets.benchmark import items_of
+from longmark.errors import UserError, library
+from longmark.judging import Judging
+from longmark.models.registry import ModelNames
 from longmark.progress import counted
-
-if TYPE_CHECKING:
-    from longmark.models.registry import ModelNames
-    from longmark.records.benchmark import Item
-    from longmark.stats.results import Estimate
-    from longmark.validator.folder import Validator
-    from longmark.validator.labels import Labels
-    from longmark.validator.train import Result
-
-_LABELS = "training.jsonl of `longmark annotate export`, or items with status valid or invalid"
-_BENCH = "a folder of `longmark benchmark generate`, or a file of items"
-
-
-def add_to(verbs: Any) -> None:
-    text = "Learn from experts which items of a benchmark are valid."
-    verb = add_verb(verbs, "validator", None, text)
-    actions = verb.add_subparsers(dest="action", required=True, metavar="train|label|apply|next|estimate")
-    one = add_verb(actions, "train", train, "Train a validator on experts' labels, and measure it on held-out items.")
-    add(one, "labels", "LABELS", _LABELS, type=Path)
-    add(one, "--out", "VALIDATOR", "the folder to write", required=True, type=Path)
-    text = "the benchmark of the labelled items; it has their passages, parents and audit marks"
-    add(one, "--benchmark", "BENCH", text, type=Path)
-    add(one, "--cloze", "", "learn from cloze labels which word to leave out")
-    add(one, "--embedder", "MODEL", "the embedding model (default: embedded)", default="embedded")
-    add(one, "--judge", "MODEL", "also measure this judge, without training (zero-shot)")
-    add(one, "--threshold", "P", "minimum probability of a valid item (default: 0.5)", type=share, default=0.5)
-    balance = "how both classes count the same: weights, or a draw from the larger one as in ClimaQA (default: weights)"
-    add(one, "--balance", "weights|undersample", balance, choices=["weights", "undersample"], default="weights")
-    add(
-        one, "--splits", "N", "train-test splits for the precision, 1 to 5 (default: 5)", choices=range(1, 6), default=5
-    )
-    add(one, "--curves", "N", "seeds of the learning curves (default: 5)", default=5)
-    add(one, "--hosted", "DIR", "also write files for hosted fine-tuning to this folder (OpenAI's chat format)")
-    add(one, "--seed", "N", "seed of splits and draws (default: 0)", type=int, default=0)
-    _add_judging(one)
-
-    one = add_verb(actions, "label", label, "Set experts' verdicts on the items of a benchmark; needs no validator.")
-    add(one, "benchmark", "BENCH", _BENCH, type=Path)
-    add(one, "labels", "LABELS", _LABELS, type=Path)
-    add(one, "--out", "BENCH2", "a folder, or a file of items, to write", required=True, type=Path)
-
-    one = _using(actions, "apply", apply, "Mark items as valid or invalid.")
-    add(one, "--out", "BENCH2", "the folder, or the file of items, to write", required=True, type=Path)
-    add(one, "--threshold", "P", "minimum probability of a valid item (default: the validator's)", type=share)
-    judge = "use this judge instead of the linear model: zero-shot, or fine-tuned on the --hosted files"
-    add(one, "--judge", "MODEL", judge)
-    add(one, "--labels", "LABELS", "labels of some of the items: print the precision on them", type=Path)
-    _add_judging(one)
-    one = _using(actions, "next", next_, "List the items that experts should label next.")
-    add(one, "--n", "N", "number of items (default: 20)", default=20)
-    add(one, "--labels", "LABELS", "labels that you already have; their items are not listed", type=Path)
-    out = "the file to write, .csv or .jsonl, for `priorities` in a study of `longmark annotate`"
-    add(one, "--out", "FILE", out, required=True)
-    above = "as in ClimaQA: keep the benchmark's order, drop half of the items above this confidence (paper: 0.85)"
-    add(one, "--drop-above", "P", above, type=share)
-    add(one, "--seed", "N", "seed of the draw of --drop-above (default: 0)", type=int, default=0)
-    add_calls(one)
-    text = "Estimate the share of valid items from few labels and the validator's probabilities."
-    one = _using(actions, "estimate", estimate, text)
-    add(one, "--labels", "LABELS", f"labels of a random sample: {_LABELS}", required=True, type=Path)
-    add_calls(one)
-
-
-def _using(actions: Any, name: str, verb: Any, text: str) -> argparse.ArgumentParser:
-    one = add_verb(actions, name, verb, text)
-    add(one, "validator", "VALIDATOR", "a folder of `longmark validator train`", type=Path)
-    add(one, "benchmark", "BENCH", _BENCH, type=Path)
-    add(one, "--embedder", "MODEL", "the embedding model (default: the validator's)")
-    return one
-
-
-def _add_judging(one: argparse.ArgumentParser) -> None:
-    text = "how the judge is read: probabilities of its first token, or the word it writes (default: expected)"
-    add(one, "--scoring", "expected|text", text, choices=["expected", "text"], default="expected")
-    add(one, "--prompts", "DIR", "a folder with ID.txt files that replace prompts")
-    add_calls(one)
+from longmark.records.benchmark import Item
+from longmark.records.write import format_of, write_object, write_records
+from longmark.stats.results import Estimate
+from longmark.validator import evaluate, folder, use
+from longmark.validator.folder import Validator
+from longmark.validator.labels import Labels, checked, read_labels
+from longmark.validator.prompts import write_hosted
+from longmark.validator.train import Result, TrainingPlan, sides, trainable
+from longmark.validator.train import train as trained_on
+from longmark.validator.use import write_applied
 
 
 def train(arguments: argparse.Namespace) -> int:
-    from longmark.datasets.benchmark import items_of
-    from longmark.errors import library
-    from longmark.judging import Judging
-    from longmark.models.registry import ModelNames
-    from longmark.records.write import write_object
-    from longmark.validator import evaluate, folder
-    from longmark.validator.prompts import write_hosted
-    from longmark.validator.train import TrainingPlan, sides, trainable
-    from longmark.validator.train import train as trained_on
-
     library("sklearn", "longmark validator train", "train")
     benchmark = items_of(arguments.benchmark) if arguments.benchmark else []
     labels = _read(arguments.labels, benchmark)
@@ -132,8 +59,6 @@ def train(arguments: argparse.Namespace) -> int:
 
 def _tell(form: str, result: Result) -> None:
     """Prints how a form was trained."""
-    from longmark.validator import evaluate
-
     print(f"{form}: {result.valid:,} valid, {result.invalid:,} invalid")
     print(f"  AUC on held-out items {_shown(result.auc)}")
     means = evaluate.means(result.precision)
@@ -157,8 +82,6 @@ def _shown(one: Estimate, sign: str = "") -> str:
 
 def _read(path: Path, items: list[Item]) -> Labels:
     """Labels; what is left out of them is printed."""
-    from longmark.validator.labels import read_labels
-
     labels = read_labels(path, items)
     for notice in (*labels.notices, *(f"omitted: {left_out}" for left_out in labels.left_out)):
         print(notice, file=sys.stderr)
@@ -166,11 +89,6 @@ def _read(path: Path, items: list[Item]) -> Labels:
 
 
 def label(arguments: argparse.Namespace) -> int:
-    from longmark.datasets.benchmark import items_of
-    from longmark.errors import UserError
-    from longmark.validator.labels import checked
-    from longmark.validator.use import write_applied
-
     items = items_of(arguments.benchmark)
     labels = _read(arguments.labels, items)
     made = checked(items, labels)
@@ -190,13 +108,6 @@ def label(arguments: argparse.Namespace) -> int:
 
 def _given(arguments: argparse.Namespace) -> tuple[Validator, list[Item], Labels, ModelNames]:
     """What `apply`, `next` and `estimate` read."""
-    from longmark.datasets.benchmark import items_of
-    from longmark.errors import library
-    from longmark.models.registry import ModelNames
-    from longmark.validator import folder
-    from longmark.validator.labels import Labels
-
-    library("numpy", "longmark validator", "train")
     validator, items = folder.load(arguments.validator), items_of(arguments.benchmark)
     labels = _read(arguments.labels, items) if arguments.labels else Labels()
     file = arguments.validator / folder.FILE
@@ -205,9 +116,6 @@ def _given(arguments: argparse.Namespace) -> tuple[Validator, list[Item], Labels
 
 
 def apply(arguments: argparse.Namespace) -> int:
-    from longmark.judging import Judging
-    from longmark.validator import use
-
     validator, items, labels, names = _given(arguments)
     threshold = validator.threshold if arguments.threshold is None else arguments.threshold
     chosen = [item for item in items if use.open_to(item)]
@@ -246,9 +154,6 @@ def apply(arguments: argparse.Namespace) -> int:
 
 
 def next_(arguments: argparse.Namespace) -> int:
-    from longmark.records.write import format_of, write_records
-    from longmark.validator import use
-
     format_of(arguments.out, "--out ")
     validator, items, labels, names = _given(arguments)
     with open_models(arguments, names) as (models, _registry):
@@ -263,8 +168,6 @@ def next_(arguments: argparse.Namespace) -> int:
 
 
 def estimate(arguments: argparse.Namespace) -> int:
-    from longmark.validator import use
-
     validator, items, labels, names = _given(arguments)
     with open_models(arguments, names) as (models, _registry):
         p, _ = finish_with(models, lambda: use.confidences(validator, items, models))

