@@ -62,10 +62,6 @@ class Manifest:
         given = _object(self.fixed.get("models")).items()
         return {role: [str(name) for name in (names if isinstance(names, list) else [names])] for role, names in given}
 
-    def params(self, metric: str) -> dict[str, Any]:
-        """The metric's parameters; {} if they are not known."""
-        return _object(_object(self.fixed.get("params")).get(metric))
-
     @property
     def judging(self) -> dict[str, Any]:
         """How the judges were asked (`longmark.judging`)."""
