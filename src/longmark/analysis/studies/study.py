@@ -382,8 +382,7 @@ def digest(path: Path) -> str:
 @dataclass(frozen=True)
 class Part(Generic[Results]):
     """A section of the page. says, note: its text (says: or a function of the results); tables, figures, links:
-    functions of the results; absent: why it is left out for these results, in a sentence ("": it is not);
-    folded: the page shows its heading, and the rest once that is opened."""
+    functions of the results; absent: why it is left out for these results, in a sentence ("": it is not)."""
 
     title: str
     says: str | Callable[[Results], str]
@@ -392,11 +391,11 @@ class Part(Generic[Results]):
     note: str = ""
     links: Callable[[Results], Sequence[tuple[str, str]]] = lambda _results: ()
     absent: Callable[[Results], str] = lambda _results: ""
-    folded: bool = False
 
 
 def sections(parts: Iterable[Part[Results]], results: Results, stages: Mapping[str, Any]) -> tuple[Section, ...]:
-    """The sections that have tables with rows, or links; the cost of the stages last, if there are any."""
+    """The sections that have tables with rows, or links, folded but for the first two; the cost of the stages last, if
+    there are any."""
     shown = list[Section]()
     for part in parts:
         if not part.absent(results):
@@ -405,7 +404,7 @@ def sections(parts: Iterable[Part[Results]], results: Results, stages: Mapping[s
             if made or links:
                 says = part.says if isinstance(part.says, str) else part.says(results)
                 texts = (part.title, says, made, part.figures(results), part.note)
-                shown.append(Section(*texts, links=links, folded=part.folded, brief=not shown))
+                shown.append(Section(*texts, links=links, brief=not shown))
     if stages:
         shown.append(Section("Stages", "The cost of every stage, over all sessions.", [stage_table(stages)], brief=1))
     return folded_after(shown)

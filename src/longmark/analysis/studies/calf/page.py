@@ -118,42 +118,36 @@ PARTS: tuple[Part[Results], ...] = (
         "Accuracy by the subject of the question.",
         tables.subjects,
         absent=lambda r: _none(r.subjects, "subject", "tables 3, 5 and 15"),
-        folded=True,
     ),
     Part(
         "Modes",
         "Accuracy by who wrote the two answers. H: human, M: model.",
         tables.modes,
         absent=lambda r: _none(r.modes, "mode", "table 4"),
-        folded=True,
     ),
     Part(
         "Categories of questions",
         "Accuracy by the category of the question (appendix A.1).",
         tables.categories,
         lambda r: [_categories(r)],
-        folded=True,
     ),
     Part(
         "Agreement between metrics",
         "How often two metrics, or a metric and a baseline, make the same choice.",
         lambda r: [tables.same_choices(r)],
         _maps,
-        folded=True,
     ),
     Part(
         "Differences between metrics",
         "Which of two metrics agrees with people more often. One that is not significant does not show equality.",
         lambda r: [_differences(r)[0]],
         lambda r: [_differences(r)[1]],
-        folded=True,
     ),
     Part(
         "Order of the answers",
         "Whether a judge's choice depends on which answer it sees first.",
         lambda r: [tables.orders(r)],
         lambda r: [tables.orders(r).forest(_FIRST, ORDERS[1], 0.5)],
-        folded=True,
     ),
     Part(
         "Votes",
@@ -162,21 +156,18 @@ PARTS: tuple[Part[Results], ...] = (
         lambda r: [
             tables.votes(r).forest(f"People's choice: {what} (the paper's figure 2)", what) for what in VOTES[:2]
         ],
-        folded=True,
     ),
     Part(
         _RATERS,
         "How often two raters agree, and how metrics do where they did not and where they did (appendix C.4).",
         lambda r: [tables.table2(r), *tables.disputes(r)],
         absent=lambda r: "" if r.disputed or r.undisputed else _NO_RATERS,
-        folded=True,
     ),
     Part(
         "Development split",
         "Tie bands, and the best metric, are chosen on some of the questions and tested on the others.",
         lambda r: [tables.developed(r)],
         note="The sections above are over all pairs.",
-        folded=True,
     ),
     Part(
         "Disagreements with people",
