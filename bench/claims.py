@@ -1,6 +1,7 @@
 """The smaller simulations that sentences in docs/ rest on, by the functions of the verbs.
 
-`python -m bench.claims [gate] [ppi] [correlation] [strengths] [effects] [judges] [baseline] [--runs 1000]`
+`python -m bench.claims [gate] [ppi] [correlation] [strengths] [effects] [judges] [baseline] [detectable] [kappa]
+[--runs 1000]`
 
 Figures are shares of runs; their Monte Carlo error is sqrt(p (1 - p) / runs): .007 for .95 of 1,000 runs.
 
@@ -17,6 +18,11 @@ Figures are shares of runs; their Monte Carlo error is sqrt(p (1 - p) / runs): .
                  questions: share of runs in which `compare --judges` finds a difference
     baseline     six systems, one better by half a standard deviation: the share of its pairs with the others that are
                  significant, with the family of all pairs, and of the pairs with the first
+    detectable   normal differences, as large as the mean of `detectable at 80 % power` of samples of this size: the
+                 share of samples in which `compare` finds the difference, with two systems and with six (15 pairs)
+    kappa        Fleiss's kappa of three raters, each right on a share of the items: share of BCa intervals that end
+                 below the true kappa (nominal: .025), if intervals of fewer than 15 items were shown too; in brackets
+                 the share of runs with an interval
 """
 
 from __future__ import annotations
@@ -31,11 +37,15 @@ from bench.coverage import DIFFERENCES, LAYOUTS, SHAPES, SYSTEMS, Floats, drawn,
 from bench.stats import rare
 
 from longmark.analysis.compare.effects import of_d_z, of_share
+from longmark.analysis.compare.tests import detectable
+from longmark.stats.agreement import fleiss_kappa
 from longmark.stats.bradley_terry import bradley_terry
 from longmark.stats.correlation import KINDS, coefficient, correlation, correlation_difference
 from longmark.stats.max_t import max_t
+from longmark.stats.power import standard_errors_apart
 from longmark.stats.ppi import ppi_mean
 from longmark.stats.results import Estimate
+from longmark.stats.student import t_quantile
 
 
 def shown(share: float) -> str:
@@ -237,6 +247,56 @@ def baseline(runs: int) -> None:
     table("systems", columns, ["equal spreads", "2 noisy of 6", "six values"], cell)
 
 
+def detectable_differences(runs: int) -> None:
+    def cell(row: str, column: str) -> str:
+        systems, questions = int(row.split()[0]), int(column.split()[0])
+        pairs = list(combinations(range(systems), 2))
+
+        def samples(true: float, seed: int) -> list[tuple[float, bool]]:
+            """What each sample calls detectable, and whether its test finds the difference of the first two systems,
+            which is `true` in standard deviations of a difference."""
+            results = []
+            for run in range(runs):
+                chance = np.random.default_rng([run, seed, systems, questions])
+                scores = chance.normal(0, np.sqrt(0.5), (questions, systems))
+                scores[:, 0] += true
+                differences = np.stack([scores[:, a] - scores[:, b] for a, b in pairs], axis=1)
+                test = max_t(differences, permutations=999, seed=run)
+                adjusted = test.adjusted[0]
+                results.append((detectable(test, 0) or np.nan, adjusted is not None and adjusted <= 0.05))
+            return results
+
+        theory = standard_errors_apart(questions, t_quantile(1 - 0.05 / len(pairs), questions - 1)) / np.sqrt(questions)
+        named = float(np.nanmean([value for value, _ in samples(theory, 1)]))
+        return shown(float(np.mean([significant for _, significant in samples(named, 2)])))
+
+    table("systems", [f"{n} questions" for n in (8, 10, 15, 20, 30, 50)], ["2 systems", "6 systems"], cell)
+
+
+def kappas(runs: int) -> None:
+    def cell(row: str, column: str) -> str:
+        majority, items = float(row.split()[0]), int(column.split()[0])
+        ends = []
+        for right in (0.7, 0.8, 0.9):
+            label = majority * right + (1 - majority) * (1 - right)  # how often a rater gives the first label
+            agreement, expected = right**2 + (1 - right) ** 2, label**2 + (1 - label) ** 2
+            true = (agreement - expected) / (1 - expected)
+            below = made = 0
+            for run in range(runs):
+                chance = np.random.default_rng([run, items])
+                truth = chance.random((items, 1)) < majority
+                ratings = np.where(chance.random((items, 3)) < right, truth, ~truth).astype(int)
+                kappa = fleiss_kappa(ratings, resamples=999, seed=run)
+                if kappa.high is not None:
+                    made += 1
+                    below += kappa.high < true
+            ends.append(f"{shown(below / made)} ({made / runs:.2f})")
+        return " / ".join(ends)
+
+    columns = [f"{n} items" for n in (5, 10, 15, 25, 50)]
+    table("share of one label; raters right on 70 / 80 / 90 %", columns, ["0.5", "0.7", "0.85"], cell)
+
+
 PARTS: dict[str, Callable[[int], None]] = {
     "gate": gate,
     "ppi": ppi,
@@ -245,6 +305,8 @@ PARTS: dict[str, Callable[[int], None]] = {
     "effects": effects,
     "judges": judges,
     "baseline": baseline,
+    "detectable": detectable_differences,
+    "kappa": kappas,
 }
 
 

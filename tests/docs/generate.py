@@ -18,22 +18,22 @@ _HEAD = """\
 One section for each metric, as `longmark metrics NAME` prints it. A name selects everything under it: `ccrs` the
 five metrics of the family, `score.readability` both of its scores, `score.readability.grade_level` that one.
 A parameter, `@NAME` below, is part of the name: `classic.bleu@form=climaqa` ([parameters](run.md#parameters)).
-[Judges](judges.md) explains how a judge's score is read and what a judge can do;
-[writing a metric](writing-a-metric.md) explains how to add your own.
+[Judges](judges.md) explains how a judge's score is read; [writing a metric](writing-a-metric.md) explains how to add
+your own.
 """
 
 _SILENCE = """\
-## Answers that say nothing
+## Empty answers and refusals
 
 An answer without a claim cannot be precise or faithful, so some scores leave it unscored. A system must not gain by
-silence: `compare` and the gates therefore also count unscored answers as the worst score
+giving no answer: `compare` and the gates therefore also count unscored answers as the worst score
 ([comparing systems](compare.md)).
 
 - *Scored*: as any other answer (by the judge, where there is one).
 - *Refusal*: the reply that nothing relevant was found (`rag answer --comprehensive`). Other wordings are answers
   without a claim if the judge lists no claim.
 - *Skipped record*: a line that `--skip-bad` leaves out has no row.
-- *Failed judge*: the reply could not be had; a rule that needs no judge (an empty answer) still holds.
+- *Failed judge*: the judge gave no usable reply. Rules that need no judge (an empty answer) still apply.
 """
 
 
