@@ -16,7 +16,6 @@ from longmark.errors import UserError
 from longmark.report.tables import (
     Best,
     Column,
-    Mean,
     Range,
     Table,
     as_csv,
@@ -24,12 +23,9 @@ from longmark.report.tables import (
     as_latex,
     as_markdown,
     as_text,
-    interval_columns,
     main_columns,
-    method_column,
     print_table,
     readable,
-    systems_table,
     write_tables,
 )
 from longmark.stats.results import Estimate
@@ -144,44 +140,11 @@ def test_for_people_a_column_without_any_cell_is_left_out():
 
 
 def test_columns_of_methods_are_for_files_and_pages_only():
-    columns = (
-        *interval_columns("difference", "difference", 2, "95 % CI", interval="ci"),
-        method_column("difference", "ci_method"),
-    )
-    found = Estimate(0.5, 0.25, 0.75, 9, 0.95, "bca")
-    items = [SimpleNamespace(difference=one) for one in (found, replace(found, low=None, high=None))]
-    table = Table("t", "T", columns, items)
-    assert as_csv(table).splitlines() == [
-        "difference,ci_low,ci_high,ci_method",
-        "0.5,0.25,0.75,bca",
-        "0.5,,,",
-    ]
-    assert "bca" not in as_latex(table)
-    assert (
-        as_text(main_columns(table)) == "difference       95 % CI\n      0.50  [0.25, 0.75]\n      0.50             –\n"
-    )
-
-
-def test_the_table_for_a_paper_has_the_best_mean_in_bold_and_its_longer_side_down():
-    means = {"f1": (0.5, 0.75), "words": (120.0, None), "x_y": (0.1, 0.2)}
-
-    def cell(system: str, metric: str) -> Mean | None:
-        value = means[metric]["ab".index(system)]
-        return Mean(value, value - 0.05, value + 0.05) if value is not None else None
-
-    names = [Column("f1", places=2, kind="higher is better"), Column("words", places=0)]
-    wide = systems_table("ab", names, cell, "")
-    assert as_text(wide) == (
-        "system                  f1           words\n"
-        "a        0.50 [0.45, 0.55]  120 [120, 120]\n"
-        "b       0.75 [0.70, 0.80]*               –\n"
-    )
-    assert "**0.75 \\[0.70, 0.80\\]** |" in as_markdown(wide)
-    assert "\\textbf{0.75 {[}0.70, 0.80{]}}" in as_latex(wide)
-    long = systems_table("ab", [*names, Column("x_y", places=1, kind="lower is better")], cell, "")
-    assert [row[0] for row in long.rows] == ["f1", "words", "x_y"]
-    assert [cell.best for cell in long.rows[2][1:] if isinstance(cell, Mean)] == [True, False]
-    assert as_csv(long).splitlines()[:2] == ["metric,a,a_low,a_high,b,b_low,b_high", "f1,0.5,0.45,0.55,0.75,0.7,0.8"]
+    columns = (Column("system"), Column("n"), Column("judges", kind="method"))
+    table = Table("t", "T", columns, [("a", 9, "mild")])
+    assert as_csv(table).splitlines() == ["system,n,judges", "a,9,mild"]
+    assert "mild" not in as_latex(table)
+    assert as_text(main_columns(table)) == "system  n\na       9\n"
 
 
 def test_a_table_without_rows_has_its_heads():
@@ -217,6 +180,8 @@ def test_estimates_show_what_they_were_made_of_once_for_each_row():
     assert shown.note == "In brackets: 95 % CI (Wilson)."
     assert (readable(shown).rows, readable(shown).note) == (shown.rows, shown.note)
     assert [column.name for column in readable(replace(ESTIMATES, unit="")).columns][3:] == ["reason"]
+    assert "**0.50 \\[0.25, 0.75\\]** |" in as_markdown(ESTIMATES), "the best of a column is in bold"
+    assert "\\textbf{0.50 {[}0.25, 0.75{]}}" in as_latex(ESTIMATES)
 
 
 def test_files_have_all_of_an_estimate():

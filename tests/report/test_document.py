@@ -14,7 +14,7 @@ from longmark.errors import UserError
 from longmark.report.charts import ForestRow, forest
 from longmark.report.document import MOST_ROWS, Document, Section, write_document
 from longmark.report.html import write_report
-from longmark.report.tables import Cell, Column, Mean, Range, Table, as_csv, systems_table
+from longmark.report.tables import Cell, Column, Range, Table, as_csv
 
 COLUMNS = (
     Column("System"),
@@ -256,7 +256,8 @@ def test_a_broad_table_takes_the_page_and_a_broader_one_shows_where_it_is_cut_of
 def test_a_column_of_metrics_shows_their_names_in_words_on_the_page(tmp_path: Path):
     names = ["ccrs.question_relevance", "always the longer answer"]
     table = Table("t", "Metrics", (Column("metric", kind="metric"),), [(name,) for name in names])
-    of_systems = systems_table(["a", "b"], [Column("ccrs.answer_coverage", places=2)], lambda *_: Mean(0.5), "")
+    head = Column("ccrs.answer_coverage", places=2, key="ccrs.answer_coverage", words="Answer coverage")
+    of_systems = Table("systems", "Systems", (Column("system"), head), [("a", 0.5)])
     write_document(Document("test", "Title", "", [Section("Part", "", (table, of_systems))]), tmp_path / "page.html")
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert "<bdi>Answer coverage</bdi> <code>ccrs.<wbr>answer_<wbr>coverage</code></th>" in page

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from operator import attrgetter, itemgetter
 from pathlib import Path
 from textwrap import fill
@@ -19,7 +18,7 @@ import orjson
 
 from longmark.errors import UserError
 from longmark.records.write import replacing, spreadsheet
-from longmark.report.format import HIGHER, LOWER, NONE, fixed, metric_titles
+from longmark.report.format import NONE, fixed
 from longmark.report.latex import Texts, fits, latex
 from longmark.stats.results import Estimate
 
@@ -47,25 +46,14 @@ class Range:
 
 
 @dataclass(frozen=True, slots=True)
-class Mean:
-    """A mean with its interval in one cell, in bold where it is the best; in CSV and JSON three fields, `KEY`,
-    `KEY_low` and `KEY_high`."""
-
-    value: float | None
-    low: float | None = None
-    high: float | None = None
-    best: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class Best:
     """A cell in bold: the best of its column."""
 
     cell: Estimate | float | str | None
 
 
-Cell = str | int | float | bool | Range | Mean | Estimate | Best | None
-_EMPTY = (None, Range(None, None), Mean(None))
+Cell = str | int | float | bool | Range | Estimate | Best | None
+_EMPTY = (None, Range(None, None))
 _OF_ESTIMATES = ("value", "low", "high", "n", "missing", "clusters", "method", "reason")
 """What CSV and JSON have of an estimate, a field each: `KEY`, `KEY_low`, `KEY_high`, `KEY_n`, ..."""
 
@@ -81,9 +69,8 @@ class Column:
     kind    "text", "number", "range" (`Range` cells, an interval), "extremes" (`Range` cells,
             the least to the greatest), "estimate" (`Estimate` cells: value and interval in one cell; what else an
             estimate says is in further fields of the files, and for people in the columns of `readable`), "value"
-            (the same, without its interval for people: for tables of many columns), "mean"
-            (`Mean` cells), "method" (text, only in CSV, JSON and on the page), "p" (a p-value: three decimals,
-            `<0.001` below them) or "metric" (a metric's name; the page shows it in words too)
+            (the same, without its interval for people: for tables of many columns), "method" (text, only in CSV, JSON
+            and on the page), "p" (a p-value: three decimals, `<0.001` below them) or "metric" (a metric's name; the page shows it in words too)
     key     its name in CSV and JSON; made from the head where it is not given
     words   its head in words, which the page shows above its name
     spare   a narrow terminal, and a LaTeX table too wide for a page, leave out the columns with a number here, the
@@ -106,12 +93,12 @@ class Column:
     def fields(self) -> tuple[str, ...]:
         ends = (f"{self.field}_low", f"{self.field}_high")
         estimate = tuple(self.field if one == "value" else f"{self.field}_{one}" for one in _OF_ESTIMATES)
-        fields = {"range": ends, "extremes": ends, "mean": (self.field, *ends), "estimate": estimate, "value": estimate}
+        fields = {"range": ends, "extremes": ends, "estimate": estimate, "value": estimate}
         return fields.get(self.kind, (self.field,))
 
     @property
     def numeric(self) -> bool:
-        return self.kind in ("number", "range", "extremes", "mean", "estimate", "value", "p") or (
+        return self.kind in ("number", "range", "extremes", "estimate", "value", "p") or (
             not self.kind and self.places is not None
         )
 
@@ -157,69 +144,6 @@ def _getter(column: Column, place: int, tuples: bool) -> Callable[[Any], Cell]:
     return itemgetter(place) if tuples else attrgetter(str(column.get or column.field))
 
 
-def interval_columns(
-    name: str, get: str | Callable[[Any], Any], places: int | None, head: str, key: str = "", interval: str = ""
-) -> tuple[Column, Column]:
-    """The columns of an estimate and of its interval.
-
-    get: gives the estimate (`value`, `low`, `high`; None is an empty cell), a function or an attribute path; head: of
-    the interval; key, interval: names in CSV and JSON, by default made from `name`."""
-    of = get if callable(get) else attrgetter(get)
-    key = key or Column(name).field
-    return (
-        Column(name, lambda item: None if of(item) is None else of(item).value, places, key=key),
-        Column(head, lambda item: span(of(item)), places, "range", interval or key),
-    )
-
-
-def method_column(get: str, key: str) -> Column:
-    """How the interval of an estimate was made; empty where there is none."""
-    of = attrgetter(get)
-    return Column("CI method", lambda item: None if span(of(item)) is None else of(item).method, None, "method", key)
-
-
-def systems_table(
-    systems: Sequence[str],
-    metrics: Sequence[Column],
-    cell: Callable[[str, str], Mean | None],
-    note: str,
-    *,
-    marked: bool = False,
-) -> Table:
-    """The table for a paper: means with intervals of the systems on the metrics, best in bold (none if all are equal).
-    Rows are systems, or metrics where there are more of those.
-
-    metrics: a column each: name and places, and as kind its `format.direction`; cell: gives the mean of a
-    system on a metric; marked: its means say which are the best, instead of the best value."""
-
-    def cell_of(system: str, metric: Column) -> Mean | None:
-        mean, best = cell(system, metric.name), {HIGHER: max, LOWER: min}.get(metric.kind)
-        if mean is None or best is None or marked:
-            return mean
-        known = [one.value for name in systems if (one := cell(name, metric.name)) and one.value is not None]
-        return replace(mean, best=bool(known) and min(known) < max(known) and mean.value == best(known))
-
-    def column(head: str, places: int | None, get: Callable[[Any], Mean | None], words: str = "") -> Column:
-        return Column(head, get, places, "mean", key=head, words=words)
-
-    def by_metric(metric: Column) -> Callable[[str], Mean | None]:
-        return lambda system: cell_of(system, metric)
-
-    title = "Means of the systems on the metrics"
-    if len(metrics) <= len(systems):
-        words = metric_titles(one.name for one in metrics)
-        columns = [column(one.name, one.places, by_metric(one), words[one.name]) for one in metrics]
-        return Table("systems", title, (Column("system", str), *columns), systems, note)
-    places = max(one.places or 0 for one in metrics)
-    columns = [column(system, places, partial(cell_of, system)) for system in systems]
-    return Table("systems", title, (Column("metric", "name", kind="metric"), *columns), metrics, note)
-
-
-def span(estimate: Any) -> Range | None:
-    """The interval of an estimate; None where it has none."""
-    return None if estimate is None or estimate.low is None else Range(estimate.low, estimate.high)
-
-
 def cell_text(cell: Cell, column: Column) -> str:
     """A cell for people, without markup."""
     cell = cell.cell if isinstance(cell, Best) else cell
@@ -227,7 +151,7 @@ def cell_text(cell: Cell, column: Column) -> str:
         return NONE
     if isinstance(cell, bool):
         return "yes" if cell else "no"
-    if isinstance(cell, Mean | Estimate):
+    if isinstance(cell, Estimate):
         drawn = cell.low is not None and column.kind != "value"
         interval = f" {cell_text(Range(cell.low, cell.high), column)}" if drawn else ""
         return _number(cell.value, column.places) + interval
@@ -257,7 +181,7 @@ def is_empty(cell: Cell) -> bool:
 
 
 def is_best(cell: Cell) -> bool:
-    return isinstance(cell, Best) or (isinstance(cell, Mean) and cell.best)
+    return isinstance(cell, Best)
 
 
 def readable(table: Table) -> Table:
@@ -351,7 +275,7 @@ def one_line(text: str) -> str:
 
 
 def texts(table: Table, bold: str = "{}*", escape: Callable[[str], str] = str) -> list[list[str]]:
-    """The cells of all rows, for people. bold: the form of a mean that is the best; escape: for each cell."""
+    """The cells of all rows, for people. bold: the form of the best cell of a column; escape: for each cell."""
     rows = []
     for row in table.rows:
         cells = [escape(cell_text(cell, column)) for cell, column in zip(row, table.columns, strict=True)]
@@ -441,8 +365,6 @@ def _plain(row: Sequence[Cell], columns: Sequence[Column]) -> list[str | int | f
         cell = shown.cell if isinstance(shown, Best) else shown
         if isinstance(cell, Estimate):
             plain += [getattr(cell, one) for one in _OF_ESTIMATES]
-        elif isinstance(cell, Mean):
-            plain += [cell.value, cell.low, cell.high]
         elif isinstance(cell, Range):
             plain += [cell.low, cell.high]
         else:
