@@ -261,6 +261,6 @@ def test_a_column_of_metrics_shows_their_names_in_words_on_the_page(tmp_path: Pa
     write_document(Document("test", "Title", "", [Section("Part", "", (table, of_systems))]), tmp_path / "page.html")
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert "<bdi>Answer coverage</bdi> <code>ccrs.<wbr>answer_<wbr>coverage</code></th>" in page
-    assert as_csv(of_systems).startswith("system,ccrs.answer_coverage,")
+    assert as_csv(of_systems).startswith("system,ccrs.answer_coverage\n")
     assert "<bdi>Question relevance</bdi> <code>ccrs.<wbr>question_<wbr>relevance</code>" in page
     assert "<bdi>always the longer answer</bdi></th>" in page

@@ -70,7 +70,8 @@ class Column:
             the least to the greatest), "estimate" (`Estimate` cells: value and interval in one cell; what else an
             estimate says is in further fields of the files, and for people in the columns of `readable`), "value"
             (the same, without its interval for people: for tables of many columns), "method" (text, only in CSV, JSON
-            and on the page), "p" (a p-value: three decimals, `<0.001` below them) or "metric" (a metric's name; the page shows it in words too)
+            and on the page), "p" (a p-value: three decimals, `<0.001` below them) or "metric" (a metric's name; the
+            page shows it in words too)
     key     its name in CSV and JSON; made from the head where it is not given
     words   its head in words, which the page shows above its name
     spare   a narrow terminal, and a LaTeX table too wide for a page, leave out the columns with a number here, the

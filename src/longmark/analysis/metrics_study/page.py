@@ -174,7 +174,7 @@ def _correlations(study: MetricsStudy) -> Section:
         "Correlations in each system",
         (*heads, Column("system", lambda row: row[2])),
         [(*key, system) for key, kinds in pairs.items() for system in kinds[KINDS[0]].by_system],
-        columns,
+        [replace(column, places=2) for column in columns],  # three are too wide for a paper
         lambda row, kind: pairs[row[:2]][_KINDS[kind]].by_system[row[2]],
         unit="questions",
     )
