@@ -161,6 +161,9 @@ def test_unequal_silence_is_named_without_a_direction(tmp_path: Path):
     first = compare(path).notices[0]
     assert first.startswith("m: new has significantly more unscored answers than base (20 of 40 against 0 of 40).")
     assert "counted as" not in first
+    better = [None if score is None else score + 0.1 for score in silent(LIKE, 20)]
+    path = rows(tmp_path / "higher.jsonl", {"base": [BASE], "new": [better]})
+    assert "On the common questions: new is higher." in compare(path).notices[0]
 
 
 def test_too_few_clusters_are_named_in_the_table_and_by_the_gate(tmp_path: Path, capsys: pytest.CaptureFixture[str]):

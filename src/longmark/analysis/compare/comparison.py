@@ -287,7 +287,7 @@ def _silent(one: MetricResult, alpha: float) -> Iterator[str]:
         yield (
             f"{one.metric}: {most.system} has significantly more unscored answers than {less.system} ({most.silent:,} "
             f"of {most.asked:,} against {less.silent:,} of {less.asked:,}). On the common questions: "
-            f"{widest.common.in_words()}.{worst}{others}"
+            f"{widest.common.in_words('higher' if one.worst is None else 'better')}.{worst}{others}"
         )
     if undecided := [pair for pair in one.pairs if pair.undecided]:
         names = listed([" and ".join(pair.names) for pair in undecided[:3]])

@@ -53,9 +53,9 @@ class PairDifference(Difference):
     undetectable: str | None = None
     better: str | None = None
 
-    def in_words(self) -> str:
-        """What it says of the pair."""
-        return "no significant difference" if self.better is None else f"{self.better} is better"
+    def in_words(self, word: str = "better") -> str:
+        """What it says of the pair. word: `higher` if neither direction is better."""
+        return "no significant difference" if self.better is None else f"{self.better} is {word}"
 
 
 @dataclass(frozen=True, slots=True)
