@@ -43,12 +43,7 @@ def test_one_current_answer_and_its_history(store: Store):
     assert store.answers() == [second] == store.answers("i0") == store.answers(person="p2")
     assert store.page_of("i0", "p2") == Page("page", 2)
     history = [(e.kind, e.content.get("values")) for e in store.events() if e.item_id == "i0"]
-    assert history == [
-        ("given", None),
-        ("draft", {"relevance": 3}),
-        ("submitted", {"relevance": 4}),
-        ("done", None),
-    ]
+    assert history == [("given", None), ("draft", {"relevance": 3}), ("submitted", {"relevance": 4}), ("done", None)]
     assert [e.number for e in store.events()] == list(range(1, len(store.events()) + 1))
 
 

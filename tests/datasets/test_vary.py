@@ -288,11 +288,7 @@ NOT_MADE: dict[str, tuple[dict[str, Any], str, str]] = {
     "no profile": ({"profile": None}, "hazard", "the line has no profile to change"),
     "no such slot": ({"profile": {"hazard": "hurricane"}}, "location", "its profile has no location"),
     "an empty value": ({"profile": PROFILE | {"hazard": " "}}, "hazard", "its profile has no hazard"),
-    "a value that is no text": (
-        {"profile": PROFILE | {"hazard": 3}},
-        "hazard",
-        "the hazard of its profile is no text",
-    ),
+    "a value that is no text": ({"profile": PROFILE | {"hazard": 3}}, "hazard", "the hazard of its profile is no text"),
     "a hazard of no table": (
         {"profile": PROFILE | {"hazard": "meteorite"}},
         "location",

@@ -47,10 +47,7 @@ def test_a_reply_is_its_json() -> None:
     assert reply["choices"][0]["message"]["content"] == "85"
 
 
-@pytest.mark.parametrize(
-    ("fault", "seconds"),
-    [("429", 1.0), ("429_fraction", 0.25), ("429_ms", 0.25)],
-)
+@pytest.mark.parametrize(("fault", "seconds"), [("429", 1.0), ("429_fraction", 0.25), ("429_ms", 0.25)])
 def test_429_says_how_long_to_wait(fault: str, seconds: float) -> None:
     error = failure(fault)
     assert isinstance(error, RateLimited)

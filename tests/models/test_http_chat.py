@@ -25,10 +25,7 @@ SCHEMA = {
 
 
 def ask(
-    server: Server,
-    *requests: ChatRequest,
-    known: Known | None = None,
-    remember: Remember | None = None,
+    server: Server, *requests: ChatRequest, known: Known | None = None, remember: Remember | None = None
 ) -> list[ChatReply]:
     """The replies to requests that one backend is asked in turn."""
 

@@ -272,11 +272,7 @@ def test_the_hub_comes_first_where_it_is_reached(
     ],
 )
 def test_a_hub_that_fails_is_said_in_one_line_and_wheels_are_used(
-    world: World,
-    downloads: list[str],
-    monkeypatch: pytest.MonkeyPatch,
-    contents: dict[str, bytes],
-    reason: str,
+    world: World, downloads: list[str], monkeypatch: pytest.MonkeyPatch, contents: dict[str, bytes], reason: str
 ) -> None:
     calls: list[str] = []
     monkeypatch.setitem(sys.modules, "huggingface_hub", fake_hub(contents, calls))

@@ -76,10 +76,7 @@ def test_every_bad_document_is_named_and_nothing_is_asked_or_written(tmp_path: P
     embedder = FakeEmbedder()
     with pytest.raises(BadInput) as caught:
         build(docs, tmp_path / "idx", models=models(tmp_path / "home", embedder=embedder))
-    assert caught.value.lines == (
-        "b.txt: is empty",
-        "c.txt: is binary, not text; remove it, or give it its own suffix",
-    )
+    assert caught.value.lines == ("b.txt: is empty", "c.txt: is binary, not text; remove it, or give it its own suffix")
     assert embedder.requests == []
     assert sorted(path.name for path in tmp_path.iterdir()) == ["docs", "home"]
     built = build(docs, tmp_path / "idx", skip_bad=True)

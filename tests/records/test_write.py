@@ -67,11 +67,7 @@ EXAMPLES = st.builds(
     meta=OBJECT,
 )
 ROWS = st.builds(
-    row,
-    example=FILLED,
-    system=TEXT,
-    score=st.floats(allow_nan=False, allow_infinity=False),
-    evidence=OBJECT,
+    row, example=FILLED, system=TEXT, score=st.floats(allow_nan=False, allow_infinity=False), evidence=OBJECT
 )
 
 
@@ -137,8 +133,7 @@ def test_an_unfinished_last_line_is_an_error_unless_it_is_to_be_reported(tmp_pat
 
 
 @pytest.mark.parametrize(
-    "second",
-    [b'{"example_id": "2"\n', b'{"example_id": "2"}\n', b'{"example_id": "2"}', b"\n", b"[]\n", b"\x00\x00\n"],
+    "second", [b'{"example_id": "2"\n', b'{"example_id": "2"}\n', b'{"example_id": "2"}', b"\n", b"[]\n", b"\x00\x00\n"]
 )
 def test_what_is_no_row_elsewhere_is_an_error(tmp_path: Path, second: bytes) -> None:
     path = tmp_path / "rows.jsonl"
@@ -238,29 +233,20 @@ def row_with(more: str) -> str:
             '{"example_id": "a", "metric": "m", "score": 1, "signature": {"models": {"judge": "j"}}}',
             "expected a list, found",
         ),
-        (
-            '{"example_id": "a", "metric": "m", "score": 1, "signature": {"models": "j"}}',
-            "expected an object",
-        ),
+        ('{"example_id": "a", "metric": "m", "score": 1, "signature": {"models": "j"}}', "expected an object"),
         (row_with('"usage": {"calls": [1]}'), r"usage\.calls: expected a whole number, found a list"),
         (
             row_with('"usage": {"prompt_tokens": 9223372036854775808}'),
             r"usage\.prompt_tokens: expected a number less than",
         ),
-        (
-            row_with('"usage": {"prompt_tokens": -1}'),
-            r"usage\.prompt_tokens: expected a number greater than",
-        ),
+        (row_with('"usage": {"prompt_tokens": -1}'), r"usage\.prompt_tokens: expected a number greater than"),
         (row_with('"usage": {"usd": "1"}'), r"usage\.usd: expected a number, found"),
         (row_with('"usage": {"usd": NaN}'), r"rows\.jsonl:1: is not JSON"),
         (row_with('"signature": {"params": [1]}'), r"signature\.params: expected an object, found a list"),
         (row_with('"signature": {"seed": "x"}'), r"signature\.seed: expected a whole number"),
         (row_with('"signature": {"version": 1}'), r"signature\.version: expected text, found 1"),
         (row_with('"signature": {"prompts": {"p": 1}}'), r"signature\.prompts\.p: expected text"),
-        (
-            row_with('"signature": {"models": {"judge": ["a", 1]}}'),
-            r"signature\.models\.judge\.1: expected text",
-        ),
+        (row_with('"signature": {"models": {"judge": ["a", 1]}}'), r"signature\.models\.judge\.1: expected text"),
         (row_with('"reason": 5'), "reason: expected text, found 5"),
         (row_with('"metric": "n"'), "the key 'metric' twice"),
         (row_with('"evidence": {"a": ' + "[" * 200 + "]" * 200 + "}"), "nested more than 100 levels"),

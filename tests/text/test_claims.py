@@ -27,10 +27,7 @@ def said(*statements: str, key: str = "claims") -> str:
 
 def test_the_first_judge_is_asked_and_sees_the_answer():
     first, second = FakeChat(said("It rained.", "The dam broke.")), FakeChat(said("no"), name="second")
-    assert claims_of("Rain broke the dam.", first, second) == [
-        "It rained.",
-        "The dam broke.",
-    ]
+    assert claims_of("Rain broke the dam.", first, second) == ["It rained.", "The dam broke."]
     (request,) = first.requests
     assert "Rain broke the dam." in request.messages[1].content
     assert request.schema is not None

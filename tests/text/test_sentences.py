@@ -21,10 +21,7 @@ SPLIT = {
         "It fell by 3.5 percent at 5 p.m. The rest followed. It cost $1.2 million.",
         ["It fell by 3.5 percent at 5 p.m.", "The rest followed.", "It cost $1.2 million."],
     ),
-    "e.g. and i.e.": (
-        "Use a tool, e.g. Word, i.e. Office. Done.",
-        ["Use a tool, e.g. Word, i.e. Office.", "Done."],
-    ),
+    "e.g. and i.e.": ("Use a tool, e.g. Word, i.e. Office. Done.", ["Use a tool, e.g. Word, i.e. Office.", "Done."]),
     "numbers of figures": ("See Fig. 3 and no. 5 below. No. Never.", ["See Fig. 3 and no. 5 below.", "No.", "Never."]),
     "et al.": ("Lee et al. 2020 and Kim et al. The rest.", ["Lee et al. 2020 and Kim et al.", "The rest."]),
     "acronyms": ("In the U.S. Army. In the U.S. The army.", ["In the U.S. Army.", "In the U.S.", "The army."]),

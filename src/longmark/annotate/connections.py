@@ -105,11 +105,7 @@ class Connection(web.RequestHandler):
             self.among.put(self, None)
 
     def handle_error(
-        self,
-        request: web.BaseRequest,
-        status: int = 500,
-        exc: BaseException | None = None,
-        message: str | None = None,
+        self, request: web.BaseRequest, status: int = 500, exc: BaseException | None = None, message: str | None = None
     ) -> web.StreamResponse:
         """What is no HTTP: the reply says nothing of the server, and nothing is logged of a request."""
         if status >= 500 and first_in_a_minute(type(exc).__name__):

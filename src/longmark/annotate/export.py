@@ -44,13 +44,7 @@ Record = dict[str, Any]
 
 
 def export(
-    study: Study,
-    items: Sequence[Item],
-    store: Store,
-    folder: Path,
-    only: Collection[str] = (),
-    *,
-    names: bool = False,
+    study: Study, items: Sequence[Item], store: Store, folder: Path, only: Collection[str] = (), *, names: bool = False
 ) -> list[Path]:
     """Writes the files of a study, or `only` some of them; returns those that were written. A file that there is
     nothing for is removed if an earlier export wrote it. names: of people, instead of their ids."""
@@ -87,7 +81,6 @@ def _lines(records: Iterable[Record]) -> bytes:
 
 
 def _table(records: Iterable[Record]) -> bytes:
-    """CSV with the columns of all records."""
     listed = list(records)
     if not listed:
         return b""

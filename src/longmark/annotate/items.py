@@ -139,7 +139,6 @@ def _shown_as(shown: str) -> str:
 
 
 def _words(value: Any) -> Iterator[str]:
-    """Every text in a value."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping | list | tuple):
@@ -317,7 +316,6 @@ def _of_example(example: Example, run: str | None) -> dict[str, Any]:
 
 
 def _item(study: Study, columns: dict[str, Any]) -> Item:
-    """The item of a record. Raises Problem."""
     question = columns.get("question")
     own = _id(columns)
     systems: dict[str, str] = {}

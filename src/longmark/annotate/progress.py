@@ -377,7 +377,6 @@ def _beforehand(found: Collected) -> Iterator[str]:
 
 
 def _adjudicated(found: Collected) -> list[str]:
-    """How the decisions were made."""
     made = found.decisions.values()
     if not made:
         return []

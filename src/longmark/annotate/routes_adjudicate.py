@@ -147,7 +147,6 @@ async def labels(c: Context) -> web.Response:
 
 
 async def decide(c: Context) -> web.Response:
-    """POST /adjudicate/{item}"""
     store, person, key = c.site.store, c.person.id, c.key
     if store.posted(person, key) is not None:
         return c.to("/owner/disagreements")

@@ -51,7 +51,6 @@ async def _apart(c: Context, work: Callable[[Study, list[Item], Store], T]) -> T
 
 
 async def progress(c: Context) -> web.Response:
-    """GET /owner"""
     site, now = c.site, c.site.store.row("SELECT MAX(number) FROM events")
     if site.progress is None or site.progress[0] != now:
         site.progress = (now, await _apart(c, current))
@@ -61,7 +60,6 @@ async def progress(c: Context) -> web.Response:
 
 
 async def exported(c: Context) -> web.Response:
-    """GET /owner/export/{file}"""
     name = c.request.match_info["file"]
     if name not in FILES:
         raise Refused(*NOT_FOUND)
@@ -85,7 +83,6 @@ async def exported(c: Context) -> web.Response:
 
 
 async def items(c: Context) -> web.Response:
-    """GET /owner/items"""
     site = c.site
     pages = max(1, -(-len(site.items) // _ON_A_PAGE))
     asked = c.request.query.get("page", "1")
@@ -155,7 +152,6 @@ async def preview(c: Context) -> web.Response:
 
 
 async def people(c: Context, status: int = 200, **more: str) -> web.Response:
-    """GET /owner/people"""
     store, links = c.site.store, c.site.access.links()
     seconds: defaultdict[str, defaultdict[str, float]] = defaultdict(lambda: defaultdict(float))
     last: dict[str, str] = dict(store.rows("SELECT person_id, MAX(at) FROM events GROUP BY person_id"))
@@ -216,7 +212,6 @@ def _not_the_last_owner(c: Context, person: Person) -> None:
 
 
 async def revoke(c: Context) -> web.Response:
-    """POST /owner/revoke"""
     person = _person(c)
     _not_the_last_owner(c, person)
     c.site.access.revoke(person.id, c.person.id)
@@ -225,7 +220,6 @@ async def revoke(c: Context) -> web.Response:
 
 
 async def role(c: Context) -> web.Response:
-    """POST /owner/role"""
     person, new = _person(c), _role(c)
     if person.role == "owner" and new != "owner":
         _not_the_last_owner(c, person)
@@ -263,7 +257,6 @@ async def withdraw(c: Context) -> web.Response:
 
 
 async def pause(c: Context) -> web.Response:
-    """POST /owner/pause"""
     return _paused(c, "yes")
 
 

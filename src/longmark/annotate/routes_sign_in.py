@@ -12,7 +12,6 @@ _YEAR = 31_536_000
 
 
 async def home(c: Context) -> web.Response:
-    """GET /"""
     if c.session is None:
         return c.page(screens.SignIn(c.frame(), "none"))
     return c.to({"owner": "/owner", "adjudicator": "/owner/disagreements"}.get(c.person.role, "/mine"))
@@ -27,7 +26,6 @@ async def link(c: Context) -> web.Response:
 
 
 async def sign_in(c: Context) -> web.Response:
-    """POST /in/{token}"""
     site = c.site
     found = site.access.link(c.request.match_info["token"])
     if found.state == "invalid" or found.person is None:
@@ -57,7 +55,6 @@ async def sign_in(c: Context) -> web.Response:
 
 
 async def sign_out(c: Context) -> web.Response:
-    """POST /out"""
     assert c.session is not None
     c.site.access.close(c.session)
     response = c.to("/")

@@ -39,7 +39,6 @@ _NONE_LEFT = {
 
 
 async def next_item(c: Context) -> web.Response:
-    """GET /work"""
     return c.to(_next(c))
 
 
@@ -83,7 +82,6 @@ def path_of(item_id: str) -> str:
 
 
 async def work(c: Context) -> web.Response:
-    """GET /work/{item}"""
     given, item = _own(c)
     if not _editable(c, given):
         return c.to("/mine")
@@ -162,7 +160,6 @@ def _open(c: Context) -> tuple[Assignment, Item]:
 
 
 async def draft(c: Context) -> web.Response:
-    """POST /work/{item}/draft"""
     given, item = _open(c)
     saved = _save(c, given, item, submitted=False)
     if isinstance(saved, screens.Stale):
@@ -181,7 +178,6 @@ async def draft(c: Context) -> web.Response:
 
 
 async def submit(c: Context) -> web.Response:
-    """POST /work/{item}"""
     store, person, key = c.site.store, c.person.id, c.key
     if (led := store.posted(person, key)) is not None:  # a double click, or the post again after a lost reply
         return c.to(led)
@@ -325,13 +321,11 @@ async def confirm(c: Context) -> web.Response:
 
 
 async def consent(c: Context) -> web.Response:
-    """GET /consent"""
     text, asked = c.site.study.consent, unconfirmed(c) == "/consent"
     return c.page(screens.Guidelines(c.frame(), markdown.page(text), consent=True, confirm=asked))
 
 
 async def guidelines(c: Context) -> web.Response:
-    """GET /guidelines"""
     asked = c.person.role != "owner" and unconfirmed(c) == "/guidelines"
     return c.page(screens.Guidelines(c.frame(), markdown.page(c.site.study.guidelines), confirm=asked))
 

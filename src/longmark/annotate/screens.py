@@ -427,7 +427,6 @@ def _day(at: str) -> str:
 
 
 def _id(name: str) -> str:
-    """A column's name as an id of the page."""
     return "part-" + "".join(c if c.isascii() and c.isalnum() else f"-{ord(c):x}-" for c in name)
 
 

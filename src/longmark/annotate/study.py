@@ -32,7 +32,6 @@ _FOLDER = Path(__file__).parent / "studies"
 
 
 def _as_text(value: Any) -> Any:
-    """A whole number as text."""
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 

@@ -305,7 +305,6 @@ def _part(given: Any, shown: str) -> dict[str, Any]:
 
 
 def _numbers(form: Form, key: str) -> set[int]:
-    """The numbers of the rows that a form has."""
     parts = (name.removeprefix(f"{key}.").partition(".")[0] for name in form if name.startswith(f"{key}."))
     return {int(part) for part in parts if part.isascii() and part.isdecimal() and len(part) < 4}
 

@@ -255,7 +255,6 @@ def _refusal(route: Route, context: Context, refused: Refused) -> web.Response:
 
 
 def _kept(form: Mapping[str, Sequence[str]], labels: Mapping[str, str]) -> list[tuple[str, str]]:
-    """What a person entered, to be shown again."""
     kept = []
     for name, values in form.items():
         own = name.removeprefix("f.")

@@ -91,7 +91,6 @@ def serve(arguments: argparse.Namespace) -> int:
 
 
 def _first_owner(store: Store, url: str) -> str | None:
-    """The link of an owner who is added, None if there is one."""
     if any(person.role == "owner" for person in store.people()):
         return None
     return f"{url}/in/{Access(store).invite(store.add_person(_OWNER, 'owner'))}"

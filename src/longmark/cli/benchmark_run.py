@@ -127,7 +127,6 @@ def _settings(arguments: argparse.Namespace) -> list[str]:
 
 
 def _index(path: str, stack: ExitStack) -> Index:
-    """The index of a folder, or that of a benchmark's folder."""
     inner = Path(path) / INDEX
     found = index.load(inner if (inner / index.MANIFEST).is_file() else Path(path))
     stack.enter_context(closing(found.passages))
@@ -135,7 +134,6 @@ def _index(path: str, stack: ExitStack) -> Index:
 
 
 def _write(answered: dict[str, Answered], arguments: argparse.Namespace) -> int:
-    """Writes the examples, reports what is missing, and returns the exit code."""
     for name, one in answered.items():
         for count, what in (
             (one.left, "omitted: the budget is exhausted; run the same command again to continue"),

@@ -188,7 +188,6 @@ def read_questions(arguments: argparse.Namespace) -> list[Example]:
 
 
 def _answering(arguments: argparse.Namespace) -> dict[str, Any]:
-    """The options of `rag.answer.answer` that both verbs share."""
     return {
         "k": arguments.k,
         "how": Generation(

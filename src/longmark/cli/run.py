@@ -97,7 +97,6 @@ def run_options(arguments: argparse.Namespace) -> RunOptions:
 
 
 def _conclude(result: RunResult, settings: Settings, conditions: list[Any], arguments: argparse.Namespace) -> int:
-    """Prints the results; returns the exit code."""
     if result.stopped == "interrupt":
         print(f"Stopped. Repeat the same command to resume the run in {result.folder}.", file=sys.stderr)
         return INTERRUPTED

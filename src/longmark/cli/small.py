@@ -104,7 +104,6 @@ def verify(arguments: argparse.Namespace) -> int:
 
 
 def _given(arguments: argparse.Namespace) -> Given:
-    """What a run is verified with."""
     return Given(split(arguments.metrics), arguments.embedder)
 
 
@@ -132,7 +131,6 @@ _SHOWN = 20  # rows that are listed
 
 
 def _verification(found: Verification) -> int:
-    """Prints what was found; the exit code."""
     for line in found.changed:
         print(f"changed since the run: {line.strip()}")
     findings = sorted(found.findings, key=lambda one: not one.differs)

@@ -90,7 +90,6 @@ def _rag(verbs: Any) -> None:
 
 
 def _add_answering(one: argparse.ArgumentParser, k: int, temperature: float, max_answer: int) -> None:
-    """Options on how questions are read and answered."""
     add(one, "questions", "QUESTIONS", "examples without answers; variants may be among them")
     add(one, "--index", "IDX", "an index of `longmark rag index`", required=True)
     add(one, "--embedder", "MODEL", "the model that embeds the questions (default: the index's own)")

@@ -116,7 +116,6 @@ def _lists(verbs: Any) -> None:
 
 
 def _add_verifying(one: argparse.ArgumentParser) -> None:
-    """Options on what a run is verified with."""
     text = "metrics of the run that may run code or load a model: my_metric.py, a package's metric, NAME@encoder=MODEL"
     add(one, "--metrics", "NAME,…", text)
     add(one, "--embedder", "MODEL", "the run's own embedder, if it is loaded on this machine (st:NAME)")

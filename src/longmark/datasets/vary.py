@@ -104,8 +104,7 @@ async def vary(
 
     made = await concurrently(one, list(product(examples, names)), at_once)
     return Varied(
-        tuple(one for one in made if isinstance(one, Example)),
-        tuple(one for one in made if isinstance(one, LeftOut)),
+        tuple(one for one in made if isinstance(one, Example)), tuple(one for one in made if isinstance(one, LeftOut))
     )
 
 
@@ -167,7 +166,6 @@ async def paraphrased(example: Example, models: Models, domain: Domain, seed: in
 
 
 def _faults(question: str, again: str, kept: Sequence[tuple[Slot, str]]) -> Iterator[str]:
-    """Why a text is no paraphrase, in words for the model."""
     if not again:
         yield "it was empty"
         return

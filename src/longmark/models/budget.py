@@ -155,9 +155,7 @@ def for_endpoint(model: str, base_url: str) -> Price:
 
     def price(tokens: Tokens) -> float | None:
         usage = Usage(
-            input_tokens=tokens.prompt,
-            cache_read_tokens=tokens.cached_prompt or None,
-            output_tokens=tokens.completion,
+            input_tokens=tokens.prompt, cache_read_tokens=tokens.cached_prompt or None, output_tokens=tokens.completion
         )
         try:
             priced = calc_price(usage, model_ref=model, provider_api_url=base_url, genai_request_timestamp=now)

@@ -174,7 +174,6 @@ class CallCache:
             done.set_result(granted)
 
     def _claimed(self, key: bytes, anew: bool) -> bool:
-        """Claims a key for this cache, where it can be claimed."""
         if not anew and self._db.execute("SELECT 1 FROM calls WHERE key = ?", (key,)).fetchone():
             return False
         now = time.time()

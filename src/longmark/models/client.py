@@ -342,7 +342,6 @@ def _checked(reply: Reply, kind: _Kind[Reply], name: str) -> tuple[Reply, bytes]
 
 
 def _batches(wanted: dict[bytes, Any], size: int | None) -> list[dict[bytes, Any]]:
-    """The requests in parts of at most so many; None: in one."""
     items = list(wanted.items())
     step = max(1, size or len(items))
     return [dict(items[i : i + step]) for i in range(0, len(items), step)]

@@ -174,7 +174,6 @@ class HttpChat(HttpModel):
 
     @property
     def _room(self) -> int:
-        """Tokens added to a reply's limit for thinking."""
         if self.settings.thinking_tokens is not None:
             return self.settings.thinking_tokens
         learnt = next((room for room in reversed(ROOMS) if self._knows(f"thinks:{room}")), 0)
@@ -219,7 +218,6 @@ class HttpChat(HttpModel):
         return await self._ask(cut.request)
 
     async def _trial(self, cut: _Cut) -> ChatReply:
-        """The reply with more room than any had so far."""
         if self._in_vain >= _TRIALS:
             return cut.reply
         reply = await self._ask(cut.request)

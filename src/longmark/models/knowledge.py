@@ -94,11 +94,7 @@ def _thinking(body: Mapping[str, Any]) -> bool | None:
         for name in ("chat_template_kwargs", "thinking", "reasoning", "extra_body")
     )
     said = [template.get("enable_thinking"), template.get("thinking"), body.get("enable_thinking")]
-    said += [
-        reasoning.get("enabled"),
-        body.get("think"),
-        _TYPES.get(str(thinking.get("type"))),
-    ]
+    said += [reasoning.get("enabled"), body.get("think"), _TYPES.get(str(thinking.get("type")))]
     for effort in (body.get("reasoning_effort"), reasoning.get("effort")):
         said.append(None if not isinstance(effort, str) else effort != "none")
     for budget in (reasoning.get("max_tokens"), thinking.get("budget_tokens")):

@@ -216,7 +216,6 @@ class Registry:
 
 
 def _class_of(role: str, dialect: str) -> Any:
-    """The class of a model at an endpoint."""
     from longmark.models import http_models
 
     if dialect == "anthropic":

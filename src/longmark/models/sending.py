@@ -307,7 +307,6 @@ class Sender:
         self._count(tokens, usd)
 
     def _settle(self, model: Backend, held: Reservation, tokens: Tokens | None, price: Price) -> None:
-        """Books an attempt that was answered."""
         usd = None if tokens is None else price(tokens)
         self.budget.settle(held, tokens, usd)
         if self.budget.overran:

@@ -86,7 +86,6 @@ def _settings(model: Any, tokenizer: Any, request: ChatRequest, room: int) -> An
 
 
 def _ends(model: Any, tokenizer: Any) -> list[int]:
-    """The ids of the tokens that end a reply."""
     own = model.generation_config.eos_token_id
     listed = own if isinstance(own, list) else [own]
     return [one for one in dict.fromkeys([*listed, tokenizer.eos_token_id]) if one is not None]

@@ -19,11 +19,7 @@ from longmark.errors import ModelNotInstalled, UserError, library
 UNITS = ("characters", "tokens")
 
 # What a passage may end with, best first.
-_ENDS = (
-    re.compile(r"\n\s*\n"),
-    re.compile(r"[.!?…]['\")\]’”]*\s+|[。！？]['\")\]’”」』]*|\n"),
-    re.compile(r"\s+"),
-)
+_ENDS = (re.compile(r"\n\s*\n"), re.compile(r"[.!?…]['\")\]’”]*\s+|[。！？]['\")\]’”」』]*|\n"), re.compile(r"\s+"))
 _LONGEST_END = 8  # characters that an end has before what follows it, about
 _SPACE = re.compile(r"\s+")
 _NO_SPACES = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")

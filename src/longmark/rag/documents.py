@@ -167,7 +167,6 @@ class Documents:
 
 
 def _plain(file: Path, suffix: str) -> tuple[str, Headings]:
-    """A file's text and headings."""
     if suffix == ".epub":
         return epub_text(file, LARGEST)
     raw = file.read_bytes()

@@ -192,7 +192,6 @@ def _item(record: Any) -> Item:
 
 
 def _published(record: Mapping[str, Any]) -> Item:
-    """An item of ClimaQA's CSV files."""
     question, answer = text("Question", record["Question"]), text("Answer", record["Answer"])
     level = str(record.get("Complexity") or "").casefold() or None
     if level is not None and level not in LEVELS:

@@ -177,7 +177,6 @@ def field_of(column: str) -> str | None:
 
 @lru_cache(maxsize=4096)
 def _known_name(column: str) -> str | None:
-    """The name out of NAMES that a column's name means."""
     words = column.strip().replace(" ", "_").replace("-", "_")
     return next((form for form in (words.lower(), _HUMP.sub("_", words).lower()) if form in _FIELD_OF), None)
 

@@ -180,7 +180,6 @@ def _known(record: Any) -> Any:
 
 
 def _row_of(data: dict[str, Any]) -> Row:
-    """The Row of a flat record. ValueError if it is none."""
     for field in _ROW_JSON:
         if field not in data:
             continue

@@ -136,7 +136,6 @@ async def facts(models: Models, passages: Sequence[str]) -> list[Fact]:
 async def _listed(
     models: Models, prompt: Prompt, form: type[_Claims] | type[_Facts], texts: Sequence[str]
 ) -> list[list[str]]:
-    """The statements that the first judge lists for each text."""
     if texts and not models.judges:
         raise NoScore(
             "missing_input", "The example does not carry all claims and there is no judge to list them: add --judge."

@@ -156,7 +156,6 @@ def _is_export(path: Path) -> bool:
 
 
 def _completed(item: Item, known: Mapping[str, Item]) -> Item:
-    """The item with what the benchmark says of it."""
     own = known.get(item.id)
     if own is None:
         return item

@@ -47,5 +47,4 @@ def passed(confidences: Floats, n: int, above: float, seed: int) -> list[tuple[i
 
 
 def _question(inputs: Inputs) -> Floats:
-    """The vectors of question and answer."""
     return inputs.vectors[:, : inputs.vectors.shape[1] // 2]

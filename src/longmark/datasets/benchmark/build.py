@@ -124,7 +124,6 @@ async def _chunk(work: Work) -> list[str]:
 
 
 def _manifest(work: Work, space: Workspace) -> dict[str, Any]:
-    """The folder's manifest, with a new session; it is written at once."""
     plan, chunking = asdict(work.plan), work.chunking
     plan.pop("n")
     plan["topic"] = f"{work.plan.topic.name} {work.plan.topic.hash}"

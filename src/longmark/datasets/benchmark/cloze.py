@@ -122,7 +122,6 @@ def _in_word(char: str) -> bool:
 
 
 def _ends(text: str, place: int) -> bool:
-    """Whether a word can begin or end at a place."""
     if not 0 < place < len(text):
         return True
     before, after = text[place - 1], text[place]
