@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from longmark.errors import UserError
 from longmark.metrics import all_prompts
 from longmark.prompts import SYSTEM, Prompt, PromptBook, fence, from_folder
+from longmark.prompts import prompt as written
 
 INPUTS = {"context": "Lyon is in France.", "answer": "Paris.", "reference": "Paris", "question": "Capital of France?"}
 
@@ -120,3 +121,10 @@ def test_a_pipe_and_a_huge_file_are_refused(tmp_path: Path):
 def test_a_missing_folder_is_refused(tmp_path: Path):
     with pytest.raises(UserError, match="the folder does not exist"):
         from_folder(tmp_path / "none", [])
+
+
+def test_a_prompt_written_as_one_text_has_its_id_and_inputs_in_its_first_line():
+    assert written("a.b(question, answer)\nJudge it.\n$form") == Prompt(
+        "a.b", ("question", "answer"), "Judge it.\n$form"
+    )
+    assert written("a.c()\nReply.").inputs == ()

@@ -30,21 +30,14 @@ from longmark.errors import ModelError, NoScore, OverBudget, TooLong, UserError
 from longmark.judge import Reader, Sampling, ask, choice, structure, text
 from longmark.models.handles import ChatHandle, Models
 from longmark.models.protocols import ChatReply
-from longmark.prompts import Prompt
+from longmark.prompts import Prompt, prompt
 from longmark.records import Example, Pair
 from longmark.records.pair import CATEGORIES, HUMAN, Mode
 
-TRANSLATE = Prompt(
-    "pairs.build.translate",
-    ("text",),
-    """\
+TRANSLATE = prompt("""pairs.build.translate(text)
 Translate the text into $language. Leave out nothing, add nothing, and keep its paragraphs and lists. Reply with the \
-translation alone.""",
-)
-CATEGORY = Prompt(
-    "pairs.build.category",
-    ("question",),
-    """\
+translation alone.""")
+CATEGORY = prompt("""pairs.build.category(question)
 Decide what kind of question this is.
 factoid: it asks for facts, told in full
 comparative: it asks what two or more things share and in what they differ
@@ -53,26 +46,17 @@ analytical: it asks to take a matter apart, for its reasons, causes or mechanism
 evaluation: it asks for a judgment of worth, quality or effect
 inferential: it asks for a conclusion from what is given and known
 application: it asks to use knowledge in a concrete situation
-Reply with one of these seven words and nothing else.""",
-)
-EXPAND = Prompt(
-    "pairs.build.expand",
-    ("reference", "question"),
-    """\
+Reply with one of these seven words and nothing else.""")
+EXPAND = prompt("""pairs.build.expand(reference, question)
 The reference lists what a full answer to the question says, in short form. Write it out as fluent prose in its own \
 language: whole sentences, joined to a text, with a short explanation of a point where that helps. Keep every point, \
-and make no point that the reference does not make. Reply with the text alone.""",
-)
-CHECK = Prompt(
-    "pairs.build.check",
-    ("reference", "question", "expanded"),
-    """\
+and make no point that the reference does not make. Reply with the text alone.""")
+CHECK = prompt("""pairs.build.check(reference, question, expanded)
 The text `expanded` is to make the same key points as the reference. A key point is one thing that an answer to the \
 question has to say; explanations and examples of a point are no points of their own. List in `lost` the key points of \
 the reference that `expanded` does not make, or makes differently. List in `added` the key points of `expanded` that \
 the reference does not make.
-Reply with a JSON object and nothing else, {"lost": ["..."], "added": ["..."]}; an empty list where there is none.""",
-)
+Reply with a JSON object and nothing else, {"lost": ["..."], "added": ["..."]}; an empty list where there is none.""")
 ANSWER = Prompt(
     "pairs.build.answer",
     ("context", "question"),

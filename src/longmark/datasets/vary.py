@@ -28,23 +28,19 @@ from longmark.errors import ModelError, NoScore, OverBudget, TooLong, UnknownNam
 from longmark.judge import Sampling, Unreadable, ask, structure
 from longmark.models.budget import estimate_tokens
 from longmark.models.handles import Models
-from longmark.prompts import Prompt
+from longmark.prompts import prompt
 from longmark.records import Example
 from longmark.records.example import question_hash
 
 TEMPERATURE = 0.7  # of paraphrases, as in the authors' code; at 0 a small model copies the question
 
-PROMPT = Prompt(
-    "vary.paraphrase",
-    ("question", "keep"),
-    """\
+PROMPT = prompt("""vary.paraphrase(question, keep)
 Rephrase the question: ask for exactly the same thing with other words and in another order, beginning with another \
 word than it does, in the language it is written in. Copy each expression of the list `keep` (one a line) letter by \
 letter. Add nothing, leave nothing out, and do not answer it.
 For example, "Which libraries lend violins to pupils in Lyon, and who repairs them?" with `keep` violins, pupils, Lyon \
 can become "In Lyon, from what libraries can pupils borrow violins, and by whom are they mended?"
-Reply with a JSON object of this form and nothing else: {"question": "the rephrased question"}""",
-)
+Reply with a JSON object of this form and nothing else: {"question": "the rephrased question"}""")
 PROMPTS = (PROMPT,)
 
 

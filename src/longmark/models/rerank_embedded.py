@@ -17,16 +17,12 @@ from collections.abc import Sequence
 from longmark.errors import RequestRefused
 from longmark.models.llama import TOP_LOGPROBS
 from longmark.models.protocols import Capabilities, Chat, ChatReply, ChatRequest, RerankReply, Tokens, total_tokens
-from longmark.prompts import SYSTEM, Prompt, PromptBook
+from longmark.prompts import SYSTEM, PromptBook, prompt
 
-PROMPT = Prompt(
-    "rerank.log_odds",
-    ("query", "document"),
-    """\
+PROMPT = prompt("""rerank.log_odds(query, document)
 Is the document relevant to the query: does it help whoever asks? The more of it bears on what was asked, and the less \
 on anything else, the surer the yes.
-Reply with one word, yes or no, and nothing else.""",
-)
+Reply with one word, yes or no, and nothing else.""")
 _LEAST_MASS = 0.5  # of the probability that must lie on yes and no: less, and the judge meant to say something else
 
 

@@ -17,7 +17,7 @@ from longmark.concurrency import concurrently
 from longmark.errors import NoScore
 from longmark.judge import ask, structure
 from longmark.models.handles import Models
-from longmark.prompts import Prompt
+from longmark.prompts import Prompt, prompt
 from longmark.records import Example
 from longmark.text.pieces import pieces, utf8_size
 from longmark.text.sentences import sentences
@@ -25,27 +25,19 @@ from longmark.text.sentences import sentences
 PIECE = 4000  # bytes of text in one call, about 1,000 tokens
 _MOST_TOKENS = 3072  # of a reply
 
-CLAIMS = Prompt(
-    "claims",
-    ("answer",),
-    """\
+CLAIMS = prompt("""claims(answer)
 List the claims of the answer, in its order. A claim is one statement that can be true or false, or one \
 recommendation, written as a full sentence that is understood without the rest: put names in place of pronouns, and \
 keep the place, the time and the figures that the answer ties to it. Divide what joins several statements. Add nothing \
 and judge nothing. Leave out greetings, headings, questions, and what the answer says about itself, such as how sure \
 it is. Write in the language of the answer.
-Reply with a JSON object and nothing else, {"claims": ["...", "..."]}; where there is no claim, {"claims": []}.""",
-)
-FACTS = Prompt(
-    "facts",
-    ("context",),
-    """\
+Reply with a JSON object and nothing else, {"claims": ["...", "..."]}; where there is no claim, {"claims": []}.""")
+FACTS = prompt("""facts(context)
 List the facts that the context states, in its order and each only once, even where several passages state it in \
 different words. A fact is one statement, written as a full sentence that is understood without the rest: put names in \
 place of pronouns, and keep the place, the time and the figures that belong to it. Add nothing and leave out no fact. \
 Write in the language of the context.
-Reply with a JSON object and nothing else, {"facts": ["...", "..."]}; where there is no fact, {"facts": []}.""",
-)
+Reply with a JSON object and nothing else, {"facts": ["...", "..."]}; where there is no fact, {"facts": []}.""")
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from longmark.errors import NoScore
 from longmark.judge import TOP_LOGPROBS, Reader, Unreadable, ask, choice, expected, object_schema, structure
 from longmark.models.handles import ChatHandle, Models
 from longmark.models.protocols import Chat, ChatReply, RelationModel
-from longmark.prompts import Prompt
+from longmark.prompts import prompt
 from longmark.text.pieces import groups, pieces
 
 ENTAILS, CONTRADICTS, NEUTRAL = LABELS = ("entails", "contradicts", "neutral")
@@ -32,28 +32,20 @@ PREMISE = 8000  # bytes of a premise in one call of a judge, about 2,000 tokens
 BATCH = 25  # hypotheses in one call of a judge
 _HYPOTHESES = 6000  # bytes of them
 
-RELATIONS = Prompt(
-    "relations",
-    ("premise", "statements"),
-    """\
+RELATIONS = prompt("""relations(premise, statements)
 Say of each numbered statement what the premise alone shows about it:
 entails: a reader who knows nothing but the premise must take the statement to be true.
 contradicts: the statement cannot be true if the premise is.
 neutral: anything else; the premise leaves open whether the statement is true, or shows only a part of it.
 Take the statements one by one, each without the others. Use nothing that you know beyond the premise.
 Reply with a JSON object and nothing else. It has one key for each number and the label as its value, in this form: \
-$form""",
-)
-RELATION = Prompt(
-    "relation",
-    ("premise", "statement"),
-    """\
+$form""")
+RELATION = prompt("""relation(premise, statement)
 Say what the premise alone shows about the statement:
 E: a reader who knows nothing but the premise must take the statement to be true.
 C: the statement cannot be true if the premise is.
 N: anything else; the premise leaves open whether the statement is true, or shows only a part of it.
-Use nothing that you know beyond the premise. Reply with one letter, E, C or N, and nothing else.""",
-)
+Use nothing that you know beyond the premise. Reply with one letter, E, C or N, and nothing else.""")
 PROMPTS = (RELATIONS, RELATION)
 
 _LETTERS = dict(zip("ecn", LABELS, strict=True))

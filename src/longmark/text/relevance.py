@@ -19,17 +19,14 @@ from longmark.errors import NoScore
 from longmark.judge import TOP_LOGPROBS, Reader, Unreadable, ask, object_schema, structure
 from longmark.models.handles import Models
 from longmark.models.protocols import ChatReply
-from longmark.prompts import Prompt
+from longmark.prompts import prompt
 from longmark.text.pieces import groups
 
 LOW, HIGH = 1, 5
 BATCH = 25  # statements in one call
 _STATEMENTS = 6000  # bytes of them
 
-RELEVANCE = Prompt(
-    "relevance",
-    ("statements", "question"),
-    """\
+RELEVANCE = prompt("""relevance(statements, question)
 Say how much each numbered statement matters for an answer to the question, whether or not the statement is true:
 1: it has nothing to do with the question.
 2: it is on the topic, but does not help to answer the question.
@@ -37,8 +34,7 @@ Say how much each numbered statement matters for an answer to the question, whet
 4: a good answer would have it; an answer without it is still right.
 5: no answer is right without it.
 Reply with a JSON object and nothing else. It has one key for each number and the score as its value, in this form: \
-$form""",
-)
+$form""")
 
 _PAIR = re.compile(r'"(\d+)"\s*:\s*([0-9]+)')
 

@@ -19,7 +19,7 @@ from longmark.concurrency import concurrently
 from longmark.errors import NoScore
 from longmark.judge import Reader, Unreadable, ask, structure
 from longmark.models.handles import Models
-from longmark.prompts import Prompt
+from longmark.prompts import Prompt, prompt
 from longmark.text.claims import CLAIMS, FACTS, PIECE, claims, each_once, facts
 from longmark.text.pieces import groups, pieces, utf8_size
 
@@ -44,21 +44,14 @@ meta: what the text says about itself or its author.
 question: a question.
 other: anything else."""
 
-UNITS = Prompt(
-    "units",
-    ("text",),
-    f"""\
+UNITS = prompt(f"""units(text)
 Divide the text into units, in its order, so that nothing it says is left out. A unit is one statement, written as a \
 full sentence; divide what joins several. Give each unit one of these types:
 {_TYPES}
 Add nothing and judge nothing. Write in the language of the text.
 Reply with a JSON object and nothing else, {{"units": [{{"text": "...", "type": "fact"}}, …]}}; for an empty text, \
-{{"units": []}}.""",
-)
-REVISION = Prompt(
-    "revision",
-    ("text", "statements"),
-    f"""\
+{{"units": []}}.""")
+REVISION = prompt(f"""revision(text, statements)
 The numbered statements were taken from the text. Revise them so that each is understood by a reader who does not have \
 the text:
 1. Put the full name in place of a pronoun, of "this" or "the event", and of an incomplete name, as the text has it.
@@ -67,8 +60,7 @@ the text:
 Give each revised statement the number of the statement that it comes from, and one of these types:
 {_TYPES}
 Keep the order, and write in the language of the statements.
-Reply with a JSON object and nothing else, {{"revised": [{{"from": 1, "text": "...", "type": "fact"}}, …]}}.""",
-)
+Reply with a JSON object and nothing else, {{"revised": [{{"from": 1, "text": "...", "type": "fact"}}, …]}}.""")
 PROMPTS = (CLAIMS, FACTS, UNITS, REVISION)
 
 

@@ -16,31 +16,23 @@ from longmark.errors import ModelError, NoScore
 from longmark.judge import ask, choice, first_token
 from longmark.models.handles import Models
 from longmark.models.protocols import Message
-from longmark.prompts import Prompt, PromptBook
+from longmark.prompts import PromptBook, prompt
 from longmark.records.benchmark import Item
 from longmark.records.write import replacing
 from longmark.validator.labels import is_valid
 
 VALID, INVALID = WORDS = ("VALID", "INVALID")
-VERDICT = Prompt(
-    "validator.verdict",
-    ("context", "answer", "question"),
-    """\
+VERDICT = prompt("""validator.verdict(context, answer, question)
 The question and its answer were written from the passages, for a test of knowledge. Decide whether they can be used.
 VALID: the question makes sense by itself, and the answer is right and follows from the passages. Where there are \
 options, no other option is right.
 INVALID: the answer is wrong or the passages do not support it, the question makes no sense or lacks what is needed to \
 answer it, or the passages are broken or say nothing.
-Reply with one word, VALID or INVALID, and nothing else.""",
-)
-TERM = Prompt(
-    "validator.term",
-    ("statement",),
-    """\
+Reply with one word, VALID or INVALID, and nothing else.""")
+TERM = prompt("""validator.term(statement)
 One word of the statement is to be left out, so that a reader who knows the subject can fill it in. Choose a technical \
 term: a single word, as it stands in the statement, without which the statement loses its meaning.
-Reply with that word and nothing else.""",
-)
+Reply with that word and nothing else.""")
 PROMPTS = (VERDICT, TERM)
 
 

@@ -37,24 +37,16 @@ from longmark.metrics.climaqa.mcq import option_named
 from longmark.models.handles import ChatHandle, Models
 from longmark.models.protocols import ChatReply, Message
 from longmark.models.thinking import split
-from longmark.prompts import Prompt
+from longmark.prompts import prompt
 from longmark.rag.bm25 import UNSPACED, tokenize
 from longmark.rag.dense import unit_rows
 from longmark.records.benchmark import Item
 
-CHOOSE = Prompt(
-    "benchmark.audit.choose",
-    ("context", "question", "options"),
-    """\
+CHOOSE = prompt("""benchmark.audit.choose(context, question, options)
 The question has exactly one right option. Find it by what the context says. Reply with the letter of the right option \
-and nothing else.""",
-)
-RIGHT = Prompt(
-    "benchmark.audit.right",
-    ("context", "question", "option"),
-    """\
-Is `option` a correct answer to the question, according to the context? Reply with yes or no and nothing else.""",
-)
+and nothing else.""")
+RIGHT = prompt("""benchmark.audit.right(context, question, option)
+Is `option` a correct answer to the question, according to the context? Reply with yes or no and nothing else.""")
 PROMPTS = (CHOOSE, RIGHT)
 
 _BROKEN = re.compile("[\ufffd\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")

@@ -15,18 +15,14 @@ from longmark.errors import ModelError
 from longmark.metrics.classic._tokens import tokens
 from longmark.models.handles import ChatHandle
 from longmark.models.protocols import ChatRequest, Message
-from longmark.prompts import Prompt, PromptBook, fence
+from longmark.prompts import PromptBook, fence, prompt
 from longmark.rag.generate import NoAnswer, answer_of
 from longmark.records import Example
 from longmark.records.benchmark import BLANK, Item
 
-COMPLETE = Prompt(
-    "benchmark.complete",
-    ("beginning",),
-    """\
+COMPLETE = prompt("""benchmark.complete(beginning)
 Between the tags is the first half of a text. Write its second half, as it goes on from there, word for word where you \
-know the text. Reply with the second half alone.""",
-)
+know the text. Reply with the second half alone.""")
 PROMPTS = (COMPLETE,)
 COMPLETION = "completion"  # `task` of the examples
 FEWEST = 12  # words of a text

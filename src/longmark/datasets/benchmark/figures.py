@@ -27,7 +27,7 @@ from longmark.metrics.climaqa.exact_match import folded
 from longmark.metrics.score import readability
 from longmark.models.handles import ChatHandle, Models
 from longmark.models.protocols import Message
-from longmark.prompts import Prompt
+from longmark.prompts import prompt
 from longmark.records.benchmark import LEVELS, Form, Item
 
 Key = TypeVar("Key")
@@ -45,14 +45,10 @@ _FORMS = get_args(Form)
 _ANSWER = 256  # tokens of a freeform answer, as in `benchmark run`
 KNOWN, ASKED = "answerable_without_book", "asked_without_book"  # marks: names of models
 
-SAME = Prompt(
-    "benchmark.unaided.same",
-    ("answer", "reference", "question"),
-    """\
+SAME = prompt("""benchmark.unaided.same(answer, reference, question)
 The reference is the right answer to the question. Decide whether the other answer is right too: whether it makes the \
 main point of the reference, in whatever words, and says nothing that contradicts it. Reply with yes or no and nothing \
-else.""",
-)
+else.""")
 PROMPTS = (SAME,)
 
 

@@ -20,7 +20,7 @@ from longmark.datasets.benchmark.cloze import proposals
 from longmark.datasets.benchmark.seeds import Seed
 from longmark.judge import Reader, Sampling, Unreadable, ask, structure
 from longmark.models.handles import Models
-from longmark.prompts import Prompt
+from longmark.prompts import Prompt, prompt
 from longmark.records.benchmark import Item, Level
 
 LETTERS = "abcd"
@@ -50,58 +50,38 @@ _EVOLVED = """\
 `question` was made from the passages, and `reference` is its right answer. Write a new question on the same matter \
 that is harder in one way: $level. Rewrite the answer so that it fits the new question."""
 
-MCQ = Prompt(
-    "benchmark.write.mcq",
-    ("context",),
-    f"""\
+MCQ = prompt(f"""benchmark.write.mcq(context)
 {_ABOUT}
 Write one multiple-choice question that tests a piece of knowledge from passage [1].$kind
 {_ALONE}
 {_OPTIONS}
-{_MCQ_FORM}""",
-)
-FREEFORM = Prompt(
-    "benchmark.write.freeform",
-    ("context",),
-    f"""\
+{_MCQ_FORM}""")
+FREEFORM = prompt(f"""benchmark.write.freeform(context)
 {_ABOUT}
 Write one open question that tests a piece of knowledge from passage [1], and its answer.$kind
 {_ALONE}
 {_ANSWER}
-{_FREEFORM_FORM}""",
-)
-STATEMENT = Prompt(
-    "benchmark.write.statement",
-    ("context",),
-    f"""\
+{_FREEFORM_FORM}""")
+STATEMENT = prompt(f"""benchmark.write.statement(context)
 {_ABOUT}
 Write one sentence that states a piece of knowledge from passage [1]: a fact of the subject itself, which is true and \
 makes sense without the passages. It never speaks of a passage, a text, a section, an author, a figure or a table.
 Name with it up to three words of the sentence, best first, each of which could be left out for a reader to fill in: \
 $term; a single word of the sentence, spelled as there, that the rest of it determines.
 Write in the language of passage [1]. Reply with a JSON object and nothing else:
-{{"statement": "...", "terms": ["..."]}}""",
-)
-MCQ_EVOLVED = Prompt(
-    "benchmark.write.mcq_evolved",
-    ("context", "question", "reference"),
-    f"""\
+{{"statement": "...", "terms": ["..."]}}""")
+MCQ_EVOLVED = prompt(f"""benchmark.write.mcq_evolved(context, question, reference)
 {_ABOUT}
 {_EVOLVED} It is a multiple-choice question again.
 {_ALONE}
 {_OPTIONS}
-{_MCQ_FORM}""",
-)
-FREEFORM_EVOLVED = Prompt(
-    "benchmark.write.freeform_evolved",
-    ("context", "question", "reference"),
-    f"""\
+{_MCQ_FORM}""")
+FREEFORM_EVOLVED = prompt(f"""benchmark.write.freeform_evolved(context, question, reference)
 {_ABOUT}
 {_EVOLVED}
 {_ALONE}
 {_ANSWER}
-{_FREEFORM_FORM}""",
-)
+{_FREEFORM_FORM}""")
 PROMPTS = (MCQ, FREEFORM, STATEMENT, MCQ_EVOLVED, FREEFORM_EVOLVED)
 
 

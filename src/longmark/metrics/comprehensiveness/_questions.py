@@ -13,7 +13,7 @@ from longmark.judge import TOP_LOGPROBS, Reader, Unreadable, ask, structure
 from longmark.metrics.comprehensiveness._sources import first_judge
 from longmark.models.handles import Models
 from longmark.models.protocols import ChatReply
-from longmark.prompts import Prompt
+from longmark.prompts import prompt
 from longmark.text.claims import PIECE, each_once
 from longmark.text.pieces import groups, pieces, utf8_size
 from longmark.text.relevance import Graded, graded
@@ -24,10 +24,7 @@ PART = 8000  # bytes of a text that is asked for answers in one call
 _MOST_TOKENS = 4096  # of a reply
 UNKNOWN = "unknown"
 
-MINING = Prompt(
-    "comprehensiveness.questions",
-    ("text", "question"),
-    """\
+MINING = prompt("""comprehensiveness.questions(text, question)
 The question was asked by a user. List the questions that the text answers and whose answers help to answer it, also \
 if they only support or contradict an answer. Together they ask for every fact of the text that matters.
 - A reader who does not have the text understands each question by itself: put names in place of pronouns and of words \
@@ -36,12 +33,8 @@ like "the company".
 them. Do not ask how the text presents something. A question may have several answers.
 - If the user's question asks for one clear fact, it is the first in the list.
 Write in the language of the text.
-Reply with a JSON object and nothing else, {"questions": ["...", "..."]}; if there is none, {"questions": []}.""",
-)
-REFINEMENT = Prompt(
-    "comprehensiveness.refinement",
-    ("questions", "question"),
-    """\
+Reply with a JSON object and nothing else, {"questions": ["...", "..."]}; if there is none, {"questions": []}.""")
+REFINEMENT = prompt("""comprehensiveness.refinement(questions, question)
 The numbered questions were taken from several texts, for an answer to the user's question. Make one list of them:
 - Of questions that ask for the same fact in other words, keep one, in its clearest form.
 - Make a question more general if it names a unit, a source or a form that the fact does not need.
@@ -54,12 +47,8 @@ Grade how much the fact that each question asks for matters for an answer to the
 4: a good answer would have it; an answer without it is still right.
 5: no answer is right without it.
 Write in the language of the questions.
-Reply with a JSON object and nothing else, {"questions": [{"question": "...", "relevance": 4}, …]}.""",
-)
-ANSWERING = Prompt(
-    "comprehensiveness.answers",
-    ("text", "questions"),
-    """\
+Reply with a JSON object and nothing else, {"questions": [{"question": "...", "relevance": 4}, …]}.""")
+ANSWERING = prompt("""comprehensiveness.answers(text, questions)
 Answer each numbered question from the text alone, also where the text contradicts what you know. Give every answer \
 that the text gives or mentions: if it has several views, each is an answer of its own. An answer is as short as it \
 can be, a name, a figure with its unit, a few words; it needs no sentence. Grade how far the text stands behind it:
@@ -70,8 +59,7 @@ can be, a name, a figure with its unit, a few words; it needs no sentence. Grade
 1: it says without doubt that the answer is wrong.
 If the text does not answer a question, its only answer is "unknown", with 5.
 Reply with a JSON object and nothing else. It has one key for each number, in this form: \
-{"1": [{"answer": "...", "confidence": 5}], "2": [{"answer": "unknown", "confidence": 5}], …}""",
-)
+{"1": [{"answer": "...", "confidence": 5}], "2": [{"answer": "unknown", "confidence": 5}], …}""")
 PROMPTS = (MINING, REFINEMENT, ANSWERING)
 
 # A key of the JSON, not of a text in it, where a quotation mark has a backslash before it.

@@ -11,7 +11,7 @@ from longmark.errors import NoScore
 from longmark.judge import ask, text
 from longmark.metric import Score
 from longmark.models.handles import ChatHandle, Models
-from longmark.prompts import Prompt
+from longmark.prompts import prompt
 from longmark.records import Example
 from longmark.text.graph import StatementGraph, coverage, from_evidence, to_evidence
 from longmark.text.pieces import utf8_size
@@ -25,18 +25,14 @@ Refusal = Literal["zero", "undefined"]
 
 _MOST_TOKENS = 2048  # of a summary
 
-SUMMARY = Prompt(
-    "comprehensiveness.summary",
-    ("context", "question"),
-    """\
+SUMMARY = prompt("""comprehensiveness.summary(context, question)
 Shorten the context to what has to do with the question, for a reader who will not see the context. Keep every fact, \
 reason and view that supports an answer or speaks against one, also where the context disagrees with itself or with \
 what you know. Keep names, places, times and figures as they are written. Leave out headings, markup and all that has \
 nothing to do with the question. Do not answer the question, add nothing and correct nothing. If you are not sure that \
 a part is irrelevant, keep it. Write in the language of the context.
 Reply with the shortened text and nothing else. If nothing in the context has to do with the question, reply with the \
-one word None.""",
-)
+one word None.""")
 
 
 @dataclass(frozen=True, slots=True)

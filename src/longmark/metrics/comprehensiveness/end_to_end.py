@@ -41,17 +41,14 @@ from longmark.metrics.comprehensiveness._sources import (
     without_refusal,
 )
 from longmark.models.handles import Models
-from longmark.prompts import Prompt
+from longmark.prompts import prompt
 from longmark.records import Example
 from longmark.text.claims import each_once
 from longmark.text.graph import ANSWER, CONTEXT, Statement, StatementGraph
 
 _MOST_TOKENS = 4096  # of a reply
 
-COVERAGE = Prompt(
-    "comprehensiveness.end_to_end",
-    ("context", "answer", "question"),
-    """\
+COVERAGE = prompt("""comprehensiveness.end_to_end(context, answer, question)
 Find out what the answer covers of the numbered texts in the context, and what it leaves out.
 1. Go through the texts, and think in a few sentences about which of their statements matter for an answer to the \
 question, and which of those the answer states.
@@ -62,8 +59,7 @@ what joins several. Where texts contradict each other, each side is a statement 
 side does not cover the other. Leave out what has nothing to do with the question, and what only the answer says. With \
 each statement give the numbers of the texts that state it. Write in the language of the texts.
 Reply with a JSON object and nothing else: {"reasoning": "...", "covered": [{"statement": "...", "texts": [1]}], \
-"uncovered": [{"statement": "...", "texts": [1, 2]}]}; a list without statements is [].""",
-)
+"uncovered": [{"statement": "...", "texts": [1, 2]}]}; a list without statements is [].""")
 
 
 @dataclass(frozen=True)

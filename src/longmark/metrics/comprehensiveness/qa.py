@@ -68,7 +68,7 @@ from longmark.metrics.comprehensiveness._sources import (
     without_refusal,
 )
 from longmark.models.handles import Models
-from longmark.prompts import Prompt
+from longmark.prompts import prompt
 from longmark.records import Example
 from longmark.text.claims import PIECE
 from longmark.text.entailment import CONTRADICTS, ENTAILS, NEUTRAL, Relation, labels_reader
@@ -79,10 +79,7 @@ from longmark.text.quantities import compare
 _PAIRS = 20  # answers that one is compared with in a call
 _PAIR_BYTES = 4000
 
-COMPARISON = Prompt(
-    "comprehensiveness.comparison",
-    ("question", "first", "others"),
-    """\
+COMPARISON = prompt("""comprehensiveness.comparison(question, first, others)
 Compare the first answer to the question with each of the numbered answers, one by one:
 equivalent: both say the same, in whatever words, names or units.
 implies: whoever gives the first answer has given the other one with it; the first is the more specific one.
@@ -91,8 +88,7 @@ contradictory: they cannot both be right.
 neutral: none of these; both can be right, and neither follows from the other.
 Compare what they say as answers to this question. Whether they are right does not matter.
 Reply with a JSON object and nothing else. It has one key for each number and the label as its value, in this form: \
-$form""",
-)
+$form""")
 _LABELS = {  # label -> what the first says of the other, and the other of the first
     "equivalent": (ENTAILS, ENTAILS),
     "implies": (ENTAILS, NEUTRAL),

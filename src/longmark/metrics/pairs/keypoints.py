@@ -40,7 +40,7 @@ from longmark.metric import Score
 from longmark.metrics.pairs._verdicts import SCORES, equal, pair_metric, verdict_of
 from longmark.models.handles import ChatHandle, Models
 from longmark.models.protocols import ChatReply
-from longmark.prompts import Prompt
+from longmark.prompts import prompt
 from longmark.records import Example
 from longmark.records.pair import Pair, plurality
 from longmark.text.claims import each_once
@@ -48,27 +48,19 @@ from longmark.text.claims import each_once
 MOST_POINTS = 40
 LABELS = {"a": "totally correct", "b": "partially correct", "c": "wrong", "d": "absent"}
 
-POINTS = Prompt(
-    "pairs.keypoints.points",
-    ("reference", "question"),
-    """\
+POINTS = prompt("""pairs.keypoints.points(reference, question)
 List the key points of the reference: each piece of information that a full answer to the question has to have. A key \
 point is one main statement, in one short sentence that is understood by itself; leave out details and examples that \
 only explain it. Add nothing, and write in the language of the reference.
-Reply with a JSON object and nothing else, {"points": ["...", "..."]}; where there is no key point, {"points": []}.""",
-)
-LOOK = Prompt(
-    "pairs.keypoints",
-    ("answer", "question", "point"),
-    """\
+Reply with a JSON object and nothing else, {"points": ["...", "..."]}; where there is no key point, {"points": []}.""")
+LOOK = prompt("""pairs.keypoints(answer, question, point)
 Look for the point in the answer to the question. Only its main statement matters: other words, and details of the \
 answer's own, are no fault.
 A: the answer makes this point, and has it right.
 B: the answer makes a part of this point, or has it partly right.
 C: the answer speaks of this point, but has it wrong.
 D: the answer does not make this point.
-Reply with one letter and nothing else.""",
-)
+Reply with one letter and nothing else.""")
 
 
 @dataclass(frozen=True)

@@ -43,7 +43,7 @@ from longmark.metrics.score._masking import Masked, Named, Rewritten, masked, ph
 from longmark.metrics.score._similarity import cosine, embed_whole
 from longmark.models.handles import Models
 from longmark.progress import counted
-from longmark.prompts import Prompt
+from longmark.prompts import prompt
 from longmark.records import Example
 from longmark.text.pieces import pieces, utf8_size
 
@@ -52,34 +52,22 @@ _PIECE = 12_000  # bytes of answer in one call for questions, about 3,000 tokens
 _TOKENS_A_QUESTION = 128
 _LEAST_TOKENS = 64  # of a rewritten piece, and one more for every two bytes of it
 
-MASKING = Prompt(
-    "masking",
-    ("answer",),
-    """\
+MASKING = prompt("""masking(answer)
 Find in the answer the words and phrases that belong to one of these kinds:
 $kinds
 Give each as it stands in the answer and only once, with the one kind that it belongs to: a term of one to five words, \
 never a sentence or a whole point. Leave out what belongs to no kind; where nothing does, the list is empty.
-Reply with a JSON object and nothing else, in this form: $form""",
-)
-REWRITING = Prompt(
-    "masking.rewrite",
-    ("answer",),
-    """\
+Reply with a JSON object and nothing else, in this form: $form""")
+REWRITING = prompt("""masking.rewrite(answer)
 Write the answer again, and put a placeholder wherever it has words of one of these kinds:
 $kinds
 Change nothing else, except where a sentence would no longer read naturally. Reply with the rewritten answer and \
-nothing else.""",
-)
-QUESTIONS = Prompt(
-    "score.answer_relevance",
-    ("answer",),
-    """\
+nothing else.""")
+QUESTIONS = prompt("""score.answer_relevance(answer)
 Write $n questions, each of which the answer as a whole would be a fitting answer to. Each is one full sentence, asks \
 for what the answer gives and is worded differently from the others. Where the answer has a placeholder in square \
 brackets, keep the placeholder. Write in the language of the answer.
-Reply with a JSON object and nothing else, {"questions": ["...", "..."]}, with exactly $n questions.""",
-)
+Reply with a JSON object and nothing else, {"questions": ["...", "..."]}, with exactly $n questions.""")
 
 
 @dataclass(frozen=True)

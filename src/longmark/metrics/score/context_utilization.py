@@ -35,20 +35,16 @@ from longmark.metric import Metric, Score, ScoreSpec, Silence
 from longmark.models.handles import Models
 from longmark.models.leave_one_out import order
 from longmark.models.protocols import LikelihoodReply, LikelihoodRequest
-from longmark.prompts import Prompt
+from longmark.prompts import prompt
 from longmark.records import Example
 from longmark.text.claims import FACTS, Fact, fact_calls, facts
 
 # The facts come last, a line each, so that two sets begin with the same tokens up to their first difference.
-PROXY = Prompt(
-    "score.context_utilization.proxy",
-    (),
-    """\
+PROXY = prompt("""score.context_utilization.proxy()
 Answer the question with the help of what is known.
 Question: $question
 What is known:
-$facts""",
-)
+$facts""")
 _ANSWER_LINE = "Answer:"  # before the answer, without a chat template
 
 

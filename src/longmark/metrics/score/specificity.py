@@ -56,26 +56,19 @@ from longmark.metrics.score._labels import (
     occurs,
 )
 from longmark.models.handles import ChatHandle, Models
-from longmark.prompts import Prompt
+from longmark.prompts import prompt
 from longmark.records import Example
 from longmark.text.claims import CLAIMS, PIECE, answer_calls, answer_claims, claim_calls
 from longmark.text.pieces import groups
 from longmark.text.sentences import sentences
 
-DETAILS = Prompt(
-    "details",
-    ("claims",),
-    """\
+DETAILS = prompt("""details(claims)
 Pick out the details that the claims state on each of these dimensions:
 $dimensions
 Give a detail in the words of the claim, each only once. Take only what stands there: infer nothing, and leave a \
 dimension empty on which no claim says anything.
-Reply with a JSON object and nothing else, in this form: $form""",
-)
-LABELLING = Prompt(
-    "score.specificity",
-    ("context", "details", "claim"),
-    """\
+Reply with a JSON object and nothing else, in this form: $form""")
+LABELLING = prompt("""score.specificity(context, details, claim)
 The claim comes from an answer, and the details are what the claim may specify. For each of these dimensions:
 $dimensions
 first copy from the claim the words that state a detail of this dimension; copy nothing ("") where the claim has no \
@@ -86,13 +79,9 @@ no: the claim has such words, and the context contradicts them or does not say t
 n/a: the claim has no such words.
 Go by the context alone, not by what you know, and infer nothing. What is stated and not found in the context is no, \
 never n/a.
-Reply with a JSON object and nothing else, in this form: $form""",
-)
+Reply with a JSON object and nothing else, in this form: $form""")
 
-UNCHECKED = Prompt(
-    "score.specificity.unchecked",
-    ("context", "details", "claim"),
-    """\
+UNCHECKED = prompt("""score.specificity.unchecked(context, details, claim)
 The claim comes from an answer, and the details are what the claim may specify. For each of these dimensions:
 $dimensions
 label the claim, and explain the label in one short sentence:
@@ -101,8 +90,7 @@ no: the claim states a detail of this dimension, and the context contradicts it 
 n/a: the claim states no detail of this dimension.
 Go by the context alone, not by what you know, and infer nothing. What is stated and not found in the context is no, \
 never n/a.
-Reply with a JSON object and nothing else, in this form: $form""",
-)
+Reply with a JSON object and nothing else, in this form: $form""")
 
 _MOST_SAMPLES = 1000  # of each claim: a greater number is a typing error
 

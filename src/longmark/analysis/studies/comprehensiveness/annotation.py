@@ -27,7 +27,7 @@ from longmark.datasets.published import DATASET, WIKICONTRADICT
 from longmark.errors import NoScore, UserError
 from longmark.judge import ask, text
 from longmark.models.handles import Models
-from longmark.prompts import Prompt
+from longmark.prompts import prompt
 from longmark.records.files import read_object
 from longmark.records.values import Problem, as_list_cell, found, in_one_line
 from longmark.records.write import replacing
@@ -52,15 +52,11 @@ ERRORS = {
 }
 """The error types of appendix B.1.3. An output may have several; NONE stands alone."""
 
-PROMPT = Prompt(
-    "comprehensiveness_study.statement",
-    ("question", "answer"),
-    """\
+PROMPT = prompt("""comprehensiveness_study.statement(question, answer)
 The answer belongs to the question. Write one declarative sentence that says what both say together, and that is \
 understood without the question. Keep names, numbers and conditions as they are. Add nothing.
 For example, "When does the ferry to Brac leave?" with the answer "at 6:10" becomes "The ferry to Brac leaves at 6:10."
-Reply with that sentence and nothing else.""",
-)
+Reply with that sentence and nothing else.""")
 
 
 class Item(NamedTuple):
