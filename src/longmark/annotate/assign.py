@@ -298,8 +298,6 @@ def away(people: Iterable[Person]) -> set[str]:
 
 
 # Adjudication ---------------------------------------------------------------------------------------------------------
-
-
 def differing(study: Study, labels: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
     """The fields on which the labels of an item differ, of those that are compared."""
     return tuple(name for name in study.compared if len({_comparable(values.get(name)) for values in labels}) > 1)

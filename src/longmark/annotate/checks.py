@@ -116,8 +116,6 @@ def _unknown(name: str, known: Mapping[str, Any]) -> str:
 
 
 # Known answers --------------------------------------------------------------------------------------------------------
-
-
 def gold_of(raw: Any, study: Study, needed: bool) -> dict[str, Any] | None:
     """The known answers of an item. Raises Problem."""
     if isinstance(raw, str):
@@ -152,8 +150,6 @@ def _wrong_answer(field: AskedField, answer: Any) -> str | None:
 
 
 # Reading ------------------------------------------------------------------------------------------------------------
-
-
 def load(path: Path) -> Study:
     """The study of a file, with its guidelines read if they are in a file of their own."""
     if path.is_dir():

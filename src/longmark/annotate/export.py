@@ -90,8 +90,6 @@ def _table(records: Iterable[Record]) -> bytes:
 
 
 # Every label ----------------------------------------------------------------------------------------------------------
-
-
 def _labels(found: Collected) -> Iterator[Record]:
     names = {one.name: one for one in found.study.asked}
     for entry in found.entries:
@@ -165,8 +163,6 @@ def _audit(found: Collected, store: Store) -> Iterator[Record]:
 
 
 # For metaeval ---------------------------------------------------------------------------------------------------------
-
-
 def _groups(item: Item) -> Record:
     columns = item.columns
     return {name: str(columns[name]) for name in _GROUPS if name in columns}
@@ -207,8 +203,6 @@ def _choices(found: Collected) -> Iterator[Record]:
 
 
 # For the studies ------------------------------------------------------------------------------------------------------
-
-
 def _score(found: Collected) -> Iterator[Record]:
     """SCORE: yes, no or n/a for each detail; numbers for the scales."""
     asked = found.study.asked

@@ -27,8 +27,7 @@ _MATH = re.compile(
     r"\$\$(?!\$)[^$]{1,500}\$\$|\$(?![\s$])(?:[^$\n]{0,300}[^\s$\\])?\$(?![\d$])|\\\(.{1,500}?\\\)|\\\[.{1,500}?\\\]",
     re.DOTALL,
 )
-_NUMBER = re.compile(r"\d+[.)]\s*$")
-"""An item of a list without a text: its number is shown."""
+_NUMBER = re.compile(r"\d+[.)]\s*$")  # an item of a list without a text: its number is shown
 _FENCES = (("$$", "$$"), ("\\[", "\\]"))
 _TAGS = {name: name for name in ("blockquote", "table", "thead", "tbody", "tr", "th", "td", "em", "strong", "s")}
 _TAGS |= {"paragraph": "p", "heading": "p", "bullet_list": "ul", "ordered_list": "ol", "list_item": "li", "link": "u"}

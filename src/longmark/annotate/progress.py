@@ -253,8 +253,6 @@ def _coverage(found: Collected) -> Table:
 
 
 # Agreement ------------------------------------------------------------------------------------------------------------
-
-
 def agreements(found: Collected, seed: int = 0) -> list[Coefficient]:
     """Of every label that is one word or number, the coefficients that `longmark metaeval` computes, with its
     intervals. Needs the extra `stats`. Nothing for a label that no two raters gave to the same item."""

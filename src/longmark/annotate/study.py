@@ -359,8 +359,6 @@ def _words(value: Any) -> list[str]:
 
 
 # Files ----------------------------------------------------------------------------------------------------------------
-
-
 def template(name: str) -> str:
     """The YAML of a study of TEMPLATES. UnknownName for another name."""
     if name not in TEMPLATES:

@@ -310,8 +310,6 @@ def _numbers(form: Form, key: str) -> set[int]:
 
 
 # Back to the form -----------------------------------------------------------------------------------------------------
-
-
 def form_of(study: Study, item: Item, values: Mapping[str, Any], *, swapped: bool) -> dict[str, list[str]]:
     """The form that `parse` reads these values from."""
     form: dict[str, list[str]] = {}

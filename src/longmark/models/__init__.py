@@ -10,8 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-AT_ENDPOINT = re.compile(r"(?P<model>.+?)@(?P<base_url>https?://.+)")
-"""`NAME@BASE_URL`."""
+AT_ENDPOINT = re.compile(r"(?P<model>.+?)@(?P<base_url>https?://.+)")  # `NAME@BASE_URL`
 CHATS = ("judge", "generator", "checker")  # what a chat model can be
 ROLES = ("judge", "generator", "embedder", "reranker", "lm", "checker")
 

@@ -83,7 +83,6 @@ class HttpChat(HttpModel):
         self._locks: tuple[asyncio.AbstractEventLoop, asyncio.Lock, asyncio.Lock] | None = None
 
     # What is settled before the first score ----------------------------------------------------------------------
-
     def _withholds(self, item: str) -> bool:
         """Whether one of `_SETTLED` is not sent. (What the user's settings name is sent, and what they withhold is no
         matter of ours.)"""
@@ -111,7 +110,6 @@ class HttpChat(HttpModel):
         self._withheld = frozenset(item for item in _SETTLED if f"no {item}" in said)
 
     # Requests ----------------------------------------------------------------------------------------------------
-
     async def chat(self, request: ChatRequest) -> ChatReply:
         """One request. A prompt that the endpoint's content filter stops is a reply with finish `content_filter`.
         AskAgain where a refusal taught something, or the reply was cut off while the model was thinking."""
@@ -171,7 +169,6 @@ class HttpChat(HttpModel):
         return self._locks[1] if number == 1 else self._locks[2]
 
     # Room for thinking -------------------------------------------------------------------------------------------
-
     @property
     def _room(self) -> int:
         if self.settings.thinking_tokens is not None:
@@ -232,7 +229,6 @@ class HttpChat(HttpModel):
         return reply
 
     # Form --------------------------------------------------------------------------------------------------------
-
     def _body(self, request: ChatRequest) -> dict[str, Any]:
         body: dict[str, Any] = {
             "model": self.model,

@@ -206,8 +206,6 @@ def _start(tokenizer: Any, text: str) -> list[int]:
 
 
 # One pass over packed sequences ----------------------------------------------------------------------------------
-
-
 def _evaluate(
     model: Any, sequences: list[_Sequence], stop: threading.Event
 ) -> list[tuple[list[float], list[float], int]]:

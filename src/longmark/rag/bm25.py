@@ -24,9 +24,7 @@ if TYPE_CHECKING:
 
 METHOD = "lucene"
 
-WORDS_VERSION = 1
-"""Stands in an index: one made with another `tokenize` cannot be asked with this one."""
-
+WORDS_VERSION = 1  # stands in an index: one made with another `tokenize` cannot be asked with this one
 UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
 _WORD = re.compile(rf"[{UNSPACED}]+|[^\W_{UNSPACED}]+")
 _IS_UNSPACED = re.compile(rf"[{UNSPACED}]")

@@ -24,9 +24,7 @@ if TYPE_CHECKING:
 
     Matrix = NDArray[np.float32]
 
-Found = list[tuple[int, float]]
-"""(passage, cosine), best first."""
-
+Found = list[tuple[int, float]]  # (passage, cosine), best first
 VECTORS, APPROXIMATE = "vectors.npy", "faiss.index"
 
 _TEXTS_PER_CALL = 256
@@ -111,8 +109,6 @@ def _ranked(found: Found, k: int) -> Found:
 
 
 # Approximate ---------------------------------------------------------------------------------------------------------
-
-
 def lists_for(count: int) -> int:
     """How many inverted lists so many vectors get: 4 sqrt(n), fewer if there would be too few to learn from."""
     return max(1, min(int(4 * math.sqrt(count)), count // 39))

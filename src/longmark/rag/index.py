@@ -39,13 +39,10 @@ FORMAT = 1
 MANIFEST = "index.json"
 _AGAIN = "index the documents again"
 
-Tell = Callable[[str, int, int | None], None]
-"""What is going on, how many are done, out of how many (None: not known)."""
+Tell = Callable[[str, int, int | None], None]  # what is going on, how many are done, out of how many (None: not known)
 
 
 # The index ----------------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True)
 class Built:
     """What was indexed. unread: the first lines on documents that were left out; bad: how many there were; left_out:
@@ -218,8 +215,6 @@ def load(path: str | Path) -> Index:
 
 
 # Making one ----------------------------------------------------------------------------------------------------------
-
-
 def _write_passages(
     documents: Iterable[Document | Unread], folder: Path, chunker: Chunker, skip_bad: bool, tell: Tell
 ) -> Built:

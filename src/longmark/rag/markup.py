@@ -33,8 +33,7 @@ _BROKEN = re.compile(f" ?{_BREAK} ?")
 MOST_TAGS = 1_500_000  # of a page, or of all the pages of a book: reading them takes two seconds
 _LEAST_DEPTH, _MOST_STEPS, _FED = 256, 5 * 10**8, 1 << 16  # of open elements, steps through them, bytes fed at once
 
-Headings = tuple[tuple[int, str], ...]
-"""Where each begins in a text, and its words."""
+Headings = tuple[tuple[int, str], ...]  # where each begins in a text, and its words
 
 
 class _Text:

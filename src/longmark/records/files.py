@@ -26,9 +26,7 @@ rows, examples and pages."""
 
 LARGEST = 1 << 30  # bytes of a JSON document, which is parsed at once
 LONGEST_LINE = 1 << 26  # bytes of a record of a JSON Lines file
-BAD_SHOWN = 50
-"""How many bad records are named; the rest is counted."""
-
+BAD_SHOWN = 50  # how many bad records are named; the rest is counted
 REMAKE = "repeat the command that made it with another --out (the call cache still has the replies)"
 """What to do about a run folder with a damaged manifest."""
 
@@ -65,8 +63,6 @@ class BadLines:
 
 
 # Bytes and text -------------------------------------------------------------------------------------------------------
-
-
 def check_regular(path: Path, called: str = "") -> None:
     """UserError if there is no such file, or it is a folder, pipe or device. called: its name in messages."""
     called = called or str(path)
@@ -123,8 +119,6 @@ def lines(path: Path) -> Iterator[tuple[int, bytes]]:
 
 
 # JSON -----------------------------------------------------------------------------------------------------------------
-
-
 class NotJson(ValueError):
     """Text that is not JSON, as opposed to JSON that is refused."""
 

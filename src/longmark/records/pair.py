@@ -26,9 +26,7 @@ ExpansionCheck = Literal["factual_error", "new_information", "improper_expansion
 EXPANSION_CHECKS: tuple[ExpansionCheck, ...] = get_args(ExpansionCheck)
 """What people look for in an expanded reference (CALF, appendix B.2): yes or no, each."""
 
-HUMAN = "human"
-"""The system of an answer that a person wrote."""
-
+HUMAN = "human"  # the system of an answer that a person wrote
 _SHARED = frozenset(("question", "contexts", "context_claims", "profile", "task", "level", "options", "meta"))
 _SHARED |= {"variant_of", "variant"}
 

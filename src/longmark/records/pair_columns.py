@@ -39,9 +39,7 @@ _OTHERS = {
     "expansion_checks": (),
     "label": ("winner", "preference", "choice", "preferred", "human_label"),
 }
-FIELDS = ("a", "b", *_OTHERS)
-"""The fields of a pair that an example does not have."""
-
+FIELDS = ("a", "b", *_OTHERS)  # the fields of a pair that an example does not have
 _FIELD_OF = {column: field for field, others in _OTHERS.items() for column in (field, *others)}
 _RATER = "labels."  # such a column holds the choices of the rater whose name follows
 _TIES = frozenset(("tie", "same", "equal", "both", "draw", "neither", "tie (bothbad)", "tie (both bad)"))

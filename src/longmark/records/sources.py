@@ -89,8 +89,6 @@ def _check_names(path: Path | str, names: list[str]) -> None:
 
 
 # JSON -----------------------------------------------------------------------------------------------------------------
-
-
 def _jsonl(path: Path) -> Records:
     for number, raw in lines(path):
         line = raw.removeprefix(codecs.BOM_UTF8) if number == 1 else raw
@@ -139,8 +137,6 @@ def _is_object(line: bytes) -> bool:
 
 
 # CSV ------------------------------------------------------------------------------------------------------------------
-
-
 def _csv(path: Path, usual: str) -> Records:
     csv.field_size_limit(max(csv.field_size_limit(), LONGEST_CELL))
     with path.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as file:
@@ -209,8 +205,6 @@ def _miscounted(cells: int, names: int, separators: str) -> str:
 
 
 # Parquet --------------------------------------------------------------------------------------------------------------
-
-
 def _parquet(path: Path) -> Records:
     """A column is converted at once if Python has all of its values, and value by value if it has not (nanoseconds,
     dates before the year 1 or after 9999, bad UTF-8). So nothing depends on pandas, which pyarrow would ask for."""

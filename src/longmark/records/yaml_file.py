@@ -25,9 +25,7 @@ LARGEST = 512 << 10  # bytes
 DEEPEST = 32  # levels of tables and lists
 MOST_VALUES = 10_000
 
-Where = tuple[Any, ...]
-"""A place in a file: keys and numbers from the outside in."""
-
+Where = tuple[Any, ...]  # A place in a file: keys and numbers from the outside in
 _TOO_DEEP = f"is nested more than {DEEPEST} levels deep"
 _TOO_MANY = f"has more than {MOST_VALUES:,} values, those of an alias counted each time"
 _LONGEST_NUMBER = 40  # characters

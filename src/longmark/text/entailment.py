@@ -130,8 +130,6 @@ def checker_of(models: Models, batch: int = BATCH) -> Checker:
 
 
 # Checkers ----------------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True)
 class JudgeChecker:
     """A chat model that is asked: one premise and up to `batch` hypotheses in a call, at temperature 0."""
@@ -205,8 +203,6 @@ def relation_calls(premise: str, hypotheses: int, batch: int = BATCH) -> int:
 
 
 # Readers -----------------------------------------------------------------------------------------------------------
-
-
 class _Labels(RootModel[dict[str, str]]):
     model_config = ConfigDict(strict=True)
 

@@ -191,8 +191,6 @@ def _strong_components(following: Sequence[Sequence[int]]) -> tuple[list[int], i
 
 
 # Evidence of a row ---------------------------------------------------------------------------------------------------
-
-
 def to_evidence(graph: StatementGraph, found: Coverage | None = None) -> dict[str, Any]:
     """The graph and its coverage in JSON types. found: the coverage of the graph, where it is known already."""
     found = found or coverage(graph)

@@ -29,9 +29,7 @@ Kind = Literal["fact", "claim", "instruction", "data", "meta", "question", "othe
 KINDS: tuple[Kind, ...] = ("fact", "claim", "instruction", "data", "meta", "question", "other")
 """Comprehensiveness, listing 3: fact, claim, instruction, data format, meta statement, question, other."""
 
-ATOMS = frozenset({"fact", "claim"})
-"""The types whose statements are atoms (Comprehensiveness, 3.1)."""
-
+ATOMS = frozenset({"fact", "claim"})  # the types whose statements are atoms (Comprehensiveness, 3.1)
 BATCH = 40  # statements in one call of a revision
 _MOST_TOKENS = 4096  # of a reply
 

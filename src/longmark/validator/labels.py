@@ -91,8 +91,6 @@ def families(items: Sequence[Item]) -> list[str]:
 
 
 # Files ----------------------------------------------------------------------------------------------------------------
-
-
 class _Text(BaseModel):
     text: str
 

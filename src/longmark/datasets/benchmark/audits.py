@@ -102,8 +102,6 @@ async def question_vectors(items: Sequence[Item], models: Models) -> dict[str, S
 
 
 # By code -------------------------------------------------------------------------------------------------------------
-
-
 def flaws(item: Item) -> Iterator[str]:
     """The reasons to drop an item that code finds in it alone."""
     options = list((item.options or {}).values())
@@ -164,8 +162,6 @@ def _copied(question: str, answer: str) -> bool:
 
 
 # Of the set ----------------------------------------------------------------------------------------------------------
-
-
 def _asks(item: Item) -> str:
     return item.statement or item.question if item.form == "cloze" else item.question
 
@@ -230,8 +226,7 @@ def shuffled(options: Mapping[str, str], key: str, place: str, draw: random.Rand
 
 # By a model ----------------------------------------------------------------------------------------------------------
 
-Shares = dict[str, float]
-"""label -> its share of the probability of all labels, at the first token of a reply."""
+Shares = dict[str, float]  # label -> its share of the probability of all labels, at the first token of a reply
 Asks = Callable[[Item], tuple[str, tuple[Message, ...]]]
 
 

@@ -139,8 +139,6 @@ def _write(path: Path, text: str) -> None:
 
 
 # The card ------------------------------------------------------------------------------------------------------------
-
-
 def _card(found: Mapping[str, Any], made: str, how: Exporting, exported: Exported) -> str:
     total = sum(exported.counts.values())
     forms = list(dict.fromkeys(form for form, _ in exported.counts))

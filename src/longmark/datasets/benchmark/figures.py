@@ -165,8 +165,6 @@ def _unaided(items: Iterable[Item]) -> list[dict[str, Any]]:
 
 
 # Without the book ----------------------------------------------------------------------------------------------------
-
-
 async def answered_unaided(item: Item, models: Models, model: ChatHandle) -> Item:
     """The item with the marks `asked_without_book` and, if the model answered it without the passages,
     `answerable_without_book`; each is a list of names of models. An item that it was asked before stays as it is.

@@ -52,8 +52,6 @@ def query_of(item: Item) -> str:
 
 
 # Few-shot ------------------------------------------------------------------------------------------------------------
-
-
 def shots_of(items: Sequence[Item], n: int, seed: int) -> dict[str, tuple[Item, ...]]:
     """Item id -> at most n other items of its form that share no text with it."""
     found, families = dict[str, tuple[Item, ...]](), _families(items)
@@ -92,8 +90,6 @@ def _stretches(item: Item) -> frozenset[str]:
 
 
 # Books ---------------------------------------------------------------------------------------------------------------
-
-
 @dataclass
 class Shelf:
     """The books of an index. option: of the command line, for messages."""
