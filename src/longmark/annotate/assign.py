@@ -18,14 +18,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from longmark.annotate.items import Item, Kind
+from longmark.annotate.store import Answer, Assignment, Person
 from longmark.annotate.study import Qualification, Study
 from longmark.annotate.values import known_answers
-
-if TYPE_CHECKING:
-    from longmark.annotate.store import Answer, Assignment, Person
 
 _COUNTED = ("open", "done")
 _KINDS: tuple[Kind, ...] = ("normal", "attention", "training", "qualification")

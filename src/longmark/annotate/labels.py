@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from longmark.annotate.assign import differing
 from longmark.annotate.items import Item
-from longmark.annotate.store import Person
+from longmark.annotate.store import Adjudication, Answer, Assignment, Event, Person, Store
 from longmark.annotate.study import Choice, Cloze, Compare, Edit, Errors, Matrix, Scale, Study
 from longmark.annotate.values import rows_of
 from longmark.scores.labels import FINAL
-
-if TYPE_CHECKING:
-    from longmark.annotate.store import Adjudication, Answer, Assignment, Event, Store
 
 IMPOSSIBLE = "impossible"
 _READ = ("labels seen", "consent given", "guidelines read", "another attempt")

@@ -13,14 +13,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from html import escape
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from markdown_it import MarkdownIt
-    from markdown_it.rules_block import StateBlock
-    from markdown_it.rules_inline import StateInline
-    from markdown_it.token import Token
-    from markupsafe import Markup
+from markdown_it import MarkdownIt
+from markdown_it.rules_block import StateBlock
+from markdown_it.rules_inline import StateInline, link
+from markdown_it.token import Token
+from markupsafe import Markup
 
 _LONGEST = 200_000
 _MATH = re.compile(
@@ -83,9 +81,6 @@ def plain(text: str) -> Rich:
 
 def page(text: str, level: int = 2) -> Markup:
     """Guidelines and help: links work; there are no images and no HTML. level: of the highest heading on the page."""
-    from markdown_it import MarkdownIt
-    from markupsafe import Markup
-
     made = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
     tokens = made.parse(text)
     headings = [token for token in tokens if token.type in ("heading_open", "heading_close")]
@@ -97,8 +92,6 @@ def page(text: str, level: int = 2) -> Markup:
 
 @cache
 def _parser() -> MarkdownIt:
-    from markdown_it import MarkdownIt
-
     made = MarkdownIt("commonmark", {"html": False, "maxNesting": 20}).enable(["table", "strikethrough"])
     made.disable(["image", "autolink", "html_inline", "html_block", "reference", "lheading", "text_join"])
     made.inline.ruler.before("escape", "math", _math)
@@ -118,8 +111,6 @@ def _math(state: StateInline, silent: bool) -> bool:
 
 def _link(state: StateInline, silent: bool) -> bool:
     """A link, whose end is noted. An image stays as it is written."""
-    from markdown_it.rules_inline import link
-
     if state.pos and state.src[state.pos - 1] == "!":
         return False
     done = link(state, silent)

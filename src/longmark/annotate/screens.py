@@ -11,10 +11,13 @@ from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 from urllib.parse import quote
 
 import orjson
+from jinja2 import Environment, pass_context
+from jinja2.ext import Extension
+from markupsafe import Markup, escape
 
 from longmark.annotate import controls, markdown, words
 from longmark.annotate.items import Item
@@ -24,10 +27,6 @@ from longmark.annotate.study import Study
 from longmark.annotate.values import Form, known_answers
 from longmark.report.page import asset, environment
 from longmark.report.tables import Table, texts
-
-if TYPE_CHECKING:
-    from jinja2 import Environment
-    from markupsafe import Markup
 
 LinkState = Literal["none", "ready", "password", "wrong", "invalid", "limited"]
 _TYPES = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8"}
@@ -302,8 +301,6 @@ def _scripts(language: str) -> str:
 
 def _read(study: Study, item: Item, swapped: bool) -> dict[str, Any]:
     """What is read of an item, and how its texts are set on the page."""
-    from markupsafe import Markup
-
     kind = markdown.rich if study.markup == "markdown" else markdown.plain
     table = f'aria-label="{sayer(study.language)("Table")}"'  # foreign text has no quotes of its own
     shown = {"set": lambda text: Markup(kind(text).html.replace('aria-label="Table"', table))}
@@ -392,9 +389,6 @@ def _hashed(name: str, content: bytes) -> str:
 
 @cache
 def _environment(language: str) -> Environment:
-    from jinja2 import pass_context
-    from jinja2.ext import Extension
-
     def preprocess(_: Extension, source: str, name: str | None, filename: str | None = None) -> str:
         return translated(source, language)
 
@@ -410,8 +404,6 @@ def _environment(language: str) -> Environment:
 
 def _exact(text: str) -> Markup:
     """A text whose characters a browser counts as we do: a carriage return stays one."""
-    from markupsafe import Markup, escape
-
     return Markup(str(escape(text)).replace("\r", "&#13;"))
 
 
