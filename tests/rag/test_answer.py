@@ -53,6 +53,13 @@ def test_an_answer_with_its_passages(tmp_path: Path):
     assert "confidence" not in sent(chat).lower()
 
 
+def test_what_the_generator_was_not_sent_is_recorded(tmp_path: Path):
+    chat = FakeChat("It breaks wires.")
+    chat.settled = ["no temperature"]  # type: ignore[attr-defined]  # as a model at an endpoint that refused it
+    (one,) = asked(tmp_path, [Example(id="q", question="What does ice break?")], chat).examples
+    assert list(one.meta["rag"]["settled"]) == ["no temperature"]
+
+
 def test_a_domain_question_shows_its_profile_and_asks_for_points(tmp_path: Path):
     chat = FakeChat("1. a")
     lines = [Example(question="What of ice?", profile=PROFILE)]

@@ -10,11 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+import longmark
 from longmark.errors import MissingExtra, UserError
 from longmark.metrics.classic import _encoders
 from longmark.metrics.classic._encoders import EMBEDDED, Vectors
 from longmark.metrics.classic.bertscore import Params, match
 from longmark.models import catalogue
+from longmark.models.fake import FakeChat
 from longmark.records import Example
 from longmark.testing import Scored, score_sync
 
@@ -122,6 +124,19 @@ def test_what_cannot_be_scored():
 def test_an_encoder_without_its_library_names_the_extra():
     with pytest.raises(MissingExtra, match=r"hf:some.*longmark\[transformers\]"):
         scored("a", "b", encoder="hf:some")
+
+
+def test_an_encoder_is_checked_before_a_judge_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    def missing(name: str) -> Any:
+        raise UserError(f"{name} is not there")
+
+    monkeypatch.setattr(_encoders, "encoder", missing)
+    judge = FakeChat("score: 3")
+    given = [Example(id=f"{n}", question=f"Why {n}?", answer="So.", references=("So.",) * (n == 29)) for n in range(30)]
+    names, folder = ["ccrs.question_relevance", "classic.bertscore"], tmp_path / "run"
+    with pytest.raises(UserError, match="is not there"):
+        longmark.run(given, names, judges=judge, out=folder, cache=tmp_path / "calls.sqlite", concurrency=1)
+    assert judge.requests == []
 
 
 @pytest.mark.embedded
