@@ -126,7 +126,7 @@ def test_a_metric_without_any_value_ends_with_4(longmark: Command):
         assert server.counts["requests"] == 20  # asked anew: the cached replies are what could not be used
 
 
-def test_a_metric_of_a_family_without_an_example_to_mark_is_told_and_one_asked_for_by_name_ends_with_4(
+def test_a_metric_of_a_family_without_an_example_to_score_is_named_and_one_selected_by_name_ends_with_4(
     longmark: Command,
 ):
     robust, both = "score.robustness.paraphrase", "score.robustness.paraphrase, score.robustness.perturbation"
@@ -139,10 +139,10 @@ def test_a_metric_of_a_family_without_an_example_to_mark_is_told_and_one_asked_f
         family = scored("score.readability,score.robustness", "family")
         assert family.code == 0
         (line,) = family.err.splitlines()
-        assert line.startswith(f"longmark: {both}: applies to no example of the file (")
+        assert line.startswith(f"longmark: {both}: no example in the file qualifies (")
         named = scored(f"score.readability,{robust}", "named")
         assert (named.code, len(rows_of(Path("named")))) == (4, 10)
-        assert named.err.startswith(f"longmark: {robust}: applies to no example of the file (")
+        assert named.err.startswith(f"longmark: {robust}: no example in the file qualifies (")
         nothing = scored("score.robustness", "nothing")
         assert nothing.code == 4  # no row at all
         assert both in nothing.err

@@ -60,8 +60,8 @@ def test_the_demo_says_which_system_is_better_which_metric_to_trust_and_where_to
     printed = capsys.readouterr().out.splitlines()
     assert len(printed) <= 12
     assert "The system reader is better than memory and keyword, by contextual coherence." in printed
-    assert any(line.startswith("Trust contextual coherence: its scores follow the ratings") for line in printed)
-    assert any("Do not trust question relevance with this judge" in line for line in printed)
+    assert any(line.startswith("Contextual coherence agrees with the ratings") for line in printed)
+    assert any("Question relevance by this judge is not shown to agree" in line for line in printed)
     rows = list(read_rows(out / "scores" / "rows.jsonl")) + list(read_rows(out / "costly" / "rows.jsonl"))
     assert len([row for row in rows if row.score is not None]) == 30 * 4 + page.FEW * 2
     named = [line.split()[0] for line in printed if line.startswith(str(out))]
@@ -86,7 +86,7 @@ def test_a_judge_that_cannot_tell_answers_apart_decides_nothing(
     run(tmp_path / "demo", monkeypatch, judge(knows=False))
     printed = capsys.readouterr().out
     assert "undecided, because no metric of the judge agrees with the ratings" in printed
-    assert "Do not trust contextual coherence with this judge" in printed
+    assert "Contextual coherence by this judge is not shown to agree" in printed
     assert "is better" not in (tmp_path / "demo" / "index.html").read_text("utf-8").split("Provenance")[0].replace(
         "Which system is better", ""
     )

@@ -184,7 +184,7 @@ def test_statistics_and_reports_know_no_metric_no_engine_and_no_model():
     assert wrong == []
 
 
-def test_what_marks_knows_neither_statistics_nor_reports():
+def test_scores_imports_neither_statistics_nor_reports():
     wrong = [
         f"{a} (line {line}) imports {b}"
         for a, b, line in edges()

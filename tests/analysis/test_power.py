@@ -121,7 +121,7 @@ def test_the_verb_answers_in_a_sentence_and_writes_json(pilot: Path, capsys: pyt
     assert line["needed_low"] < line["needed"] < line["needed_high"]
     assert (out / "report.html").exists()
     assert main(["power", str(pilot), "--systems", "a,b"]) == 0
-    assert "60 questions show a difference of 0.0" in capsys.readouterr().out
+    assert "60 questions can detect a difference of 0.0" in capsys.readouterr().out
 
 
 def test_clusters_need_more_questions(tmp_path: Path):
@@ -165,7 +165,7 @@ def test_scores_beyond_what_can_be_averaged_are_named(tmp_path: Path):
 
 
 def test_mistakes_are_named(pilot: Path):
-    with pytest.raises(UserError, match="effect: expected the difference to show, a number above 0; found -1"):
+    with pytest.raises(UserError, match="effect: expected the difference to detect, a number above 0; found -1"):
         PowerOptions(effect=-1)
     with pytest.raises(UserError, match="power: expected more than alpha"):
         PowerOptions(power=0.01)

@@ -172,7 +172,7 @@ def test_a_text_that_is_too_long_is_not_asked_about_again_unless_the_user_says_s
     assert (len(judge.requests), len(other.requests)) == (asked[0] + 1, asked[1])
 
 
-def test_a_text_that_is_shortened_is_marked(tmp_path: Path):
+def test_a_text_that_is_shortened_is_scored(tmp_path: Path):
     judge = FakeChat(lambda request: TooLong("long") if "number 0." in request.messages[1].content else "80")
     executed(tmp_path / "r", records(1), settings_of(judge, QR))
     assert [row.status for row in rows_of(tmp_path / "r")] == ["too_long"]

@@ -193,11 +193,11 @@ def test_nothing_to_draw_is_said(tmp_path):
         stacked([Stack("a", [("win", 0)])], "E"),
     ]
     assert all(rendered(figure) == {} for figure in empty + missing)
-    assert all(figure.reading == "There are no data to draw." for figure in empty)
+    assert all(figure.reading == "There is no data to draw." for figure in empty)
     assert all(re.fullmatch(r"(No|Nothing) .*\.", figure.reading) for figure in missing)
     write_document(Document("test", "T", "", [Section("S", "", figures=empty[:1])]), tmp_path / "report.html")
     page = (tmp_path / "report.html").read_text("utf-8")
-    assert '<p class="none"><bdi>There are no data to draw.</bdi></p>' in page
+    assert '<p class="none"><bdi>There is no data to draw.</bdi></p>' in page
     assert not (tmp_path / "figures").exists()
 
 

@@ -71,7 +71,7 @@ def gate(
     return check
 
 
-def test_nineteen_full_marks_and_one_lower_do_no_better_than_twenty_full_marks(tmp_path):
+def test_nineteen_perfect_scores_and_one_lower_do_no_better_than_twenty_perfect_scores(tmp_path):
     twenty = gate(tmp_path / "a", ">=0.9", [1.0] * 20)
     nineteen = gate(tmp_path / "b", ">=0.9", [1.0] * 19 + [0.8])
     assert (twenty.met, nineteen.met) == (False, False)
@@ -79,7 +79,7 @@ def test_nineteen_full_marks_and_one_lower_do_no_better_than_twenty_full_marks(t
     assert "the lower bound (97.5 %, Gaffke) is 0.8223 " in nineteen.line
 
 
-def test_few_full_marks_are_told_how_many_it_takes(tmp_path):
+def test_a_bound_of_few_perfect_scores_says_how_many_are_needed(tmp_path):
     line = gate(tmp_path / "a", ">=0.9", [1.0] * 20).line
     assert line.endswith("; 20 scores cannot show 0.9 even if all are 1.00: at least 36 are needed")
     assert not gate(tmp_path / "b", ">=0.9", [1.0] * 35).met

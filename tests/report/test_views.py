@@ -101,7 +101,7 @@ TITLES = (
     "Claims and their verdicts",
     "Points and what each adds",
     "Facts of the passages and what they contributed",
-    "Questions the answer would answer",
+    "Questions that the answer would answer",
 )
 VERDICTS, POINTS, CONTRIBUTED, QUESTIONS = TITLES
 

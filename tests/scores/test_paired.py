@@ -1,4 +1,4 @@
-"""The marks of several runs, paired by question."""
+"""The scores of several runs, paired by question."""
 
 from __future__ import annotations
 

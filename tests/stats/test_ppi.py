@@ -49,7 +49,7 @@ def test_the_published_form_is_that_of_ppi_python(case: dict[str, Any], name: st
     assert [found.value, found.low, found.high] == pytest.approx(case[name], abs=1e-10)
 
 
-def test_without_marks_elsewhere_or_with_weight_0_it_is_students_interval():
+def test_without_scores_elsewhere_or_with_weight_0_it_is_students_interval():
     y = [0.2, 0.9, 0.4, 0.7, 0.6]
     low, high = scipy_stats.t.interval(0.95, 4, np.mean(y), scipy_stats.sem(y))
     for found in (ppi_mean(y, [0.1, 0.5, 0.4, 0.8, 0.6]), ppi_mean([*y, None], [0, 0, 1, 0, 1, 1], weight=0.0)):
@@ -59,7 +59,7 @@ def test_without_marks_elsewhere_or_with_weight_0_it_is_students_interval():
         assert found.worth == pytest.approx(5)
 
 
-def test_rows_without_a_mark_are_counted_and_not_used():
+def test_rows_without_a_score_are_counted_and_not_used():
     whole = ppi_mean([1, 0, 1, None, None], [0.9, 0.2, 0.6, 0.5, 0.7])
     holes = ppi_mean([1, 0, 1, 1, None, None, None], [0.9, 0.2, 0.6, None, 0.5, 0.7, math.nan])
     assert (holes.value, holes.low, holes.missing) == (whole.value, whole.low, 2)

@@ -130,7 +130,7 @@ def test_the_command_sets_verdicts_on_a_benchmark(tmp_path: Path) -> None:
     write_jsonl(tmp_path / "l.jsonl", [line("i0", "valid"), line("i1", "invalid"), line("far", "valid")])
     done = run("validator", "label", "bench", "l.jsonl", "--out", "checked", home=tmp_path / "home")
     assert (done.code, done.out.splitlines()[0]) == (0, "1 invalid, 1 valid")
-    assert "1 label of an item that the benchmark lacks: omitted" in done.err
+    assert "1 label of an item that is not in the benchmark: omitted" in done.err
     assert (tmp_path / "checked" / "manifest.json").is_file()
     write_jsonl(tmp_path / "far.jsonl", [line("far", "valid")])
     done = run("validator", "label", "bench", "far.jsonl", "--out", "x", home=tmp_path / "home")

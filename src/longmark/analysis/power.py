@@ -77,7 +77,7 @@ class PowerOptions:
         if self.power <= self.alpha:
             raise UserError(f"power: expected more than alpha ({self.alpha}); found {self.power}")
         if self.effect is not None and not 0 < self.effect < float("inf"):
-            raise UserError(f"effect: expected the difference to show, a number above 0; found {self.effect}")
+            raise UserError(f"effect: expected the difference to detect, a number above 0; found {self.effect}")
         if self.questions is not None and self.questions < 3:
             raise UserError(f"questions: a test needs at least 3; found {self.questions}")
 
@@ -315,7 +315,7 @@ def _answer(plan: PowerPlan) -> str:
     where = "" if len(plan.comparisons) == 1 else f", for {most.metric}, {most.first} and {most.second}"
     if how.effect is None:
         return (
-            f"{counted(most.questions, 'question')} show a difference of {_figure(most.detectable, most.places)} "
+            f"{counted(most.questions, 'question')} can detect a difference of {_figure(most.detectable, most.places)} "
             f"{test}{where}."
         )
     assert most.needed is not None

@@ -30,7 +30,7 @@ def add_to(verbs: Any) -> None:
     add(one, "--judges", "", judges)
     complete = "compare only the questions with a score of every system (default: each pair on its own questions)"
     add(one, "--complete", "", complete)
-    margin = "the largest difference that does not matter: is each pair equivalent, better or worse?"
+    margin = "the largest difference that does not matter; tests equivalence and non-inferiority"
     add(how, "--margin", "[METRIC=]NUMBER", margin)
     worse = "exit code 3 if a system is worse than the first one (with --margin: and not equivalent)"
     add(one, "--fail-if-worse", "", worse)

@@ -149,7 +149,7 @@ def _unscored_metrics(result: RunResult, settings: Settings, names: list[str]) -
     that applies to no example, count if they were selected by their own names, or if there are no rows at all."""
     if result.inapplicable:
         idle = ", ".join(result.inapplicable)
-        print(f"longmark: {idle}: applies to no example of the file (see: longmark metrics NAME)", file=sys.stderr)
+        print(f"longmark: {idle}: no example in the file qualifies (see: longmark metrics NAME)", file=sys.stderr)
     if result.unscored:
         print(f"longmark: {', '.join(result.unscored)}: scored no example", file=sys.stderr)
     if result.unjudged:

@@ -19,7 +19,7 @@ def add_to(verbs: Any) -> None:
         one,
         "questions",
         "QUESTIONS",
-        "the questions: examples with profiles (or give --n); given answers are taken",
+        "questions with profiles (or use --n); answers in the file are used",
         nargs="?",
     )
     add(one, "--out", "STUDY", "the study's folder; repeat the same command to resume it", required=True)
@@ -35,7 +35,7 @@ def add_to(verbs: Any) -> None:
     add(model, "--reranker", "MODEL", "the model for table 2")
     proxies = "a model for the proxies of context utilization (tables 3, 4, 8, 9); repeatable"
     add(model, "--lm", "MODEL", proxies, action="append", default=[])
-    add(model, "--paraphraser", "MODEL", "who paraphrases: a model, or evaluators (default: the first generator)")
+    add(model, "--paraphraser", "MODEL", "the model that paraphrases, or evaluators (default: the first generator)")
     add(model, "--extractor", "MODEL", "the model that finds facts for --lm (default: the first evaluator)")
     fixed = one.add_argument_group("fixed for a study's folder")
     add(fixed, "--seed", "N", "seed of all sampling (default: 0)", type=int, default=0)
@@ -45,7 +45,7 @@ def add_to(verbs: Any) -> None:
     add(fixed, "--retriever", "bm25|dense|hybrid", retriever)
     add_answers(fixed, temperature=0.1, max_answer=1024)
     add(fixed, "--metrics", "NAME,…", "metrics of the study with other parameters, such as score.specificity@samples=1")
-    add(fixed, "--as-published", "", "the parameters of the paper, where --metrics gives no others")
+    add(fixed, "--as-published", "", "use the parameters of the paper, unless --metrics sets others")
     add_prompts(fixed)
     data = one.add_argument_group("input")
     add(data, "--map", "FIELD=COLUMN", "read a field from this column of QUESTIONS; repeatable")

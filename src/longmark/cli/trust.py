@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 
 def add_to(verbs: Any) -> None:
-    text = "Show what files reach out to (endpoints, variables, headers, commands), and trust them."
+    text = "Show which endpoints, variables, headers and commands files name, and trust them."
     one = add_verb(verbs, "trust", trust, text)
     paths = "a longmark.yaml, a saved validator, an index, or a folder with them (default: list what is trusted)"
     add(one, "paths", "PATH", paths, nargs="*", type=Path)
-    add(one, "--yes", "", "trust without a question")
+    add(one, "--yes", "", "trust without asking")
     add(one, "--variable", "NAME", "a vendor's variable that may go to another host; repeatable", action="append")
-    add(one, "--forget", "", "trust the files no longer")
+    add(one, "--forget", "", "stop trusting the files")
 
 
 def trusting(arguments: argparse.Namespace) -> Trust:
@@ -55,7 +55,7 @@ def trust(arguments: argparse.Namespace) -> int:
     if arguments.forget:
         for file in files:
             home.trust(file, None)
-            print(f"{file}: not trusted any more")
+            print(f"{file}: no longer trusted")
         return 0
     wanted = {file: [one for one in reaches if one.needs_trust] for file, reaches in files.items()}
     for file, reaches in wanted.items():
@@ -68,13 +68,13 @@ def trust(arguments: argparse.Namespace) -> int:
                 if variable not in variables:
                     raise UserError(
                         f"{variable} is a vendor's variable, and {one.endpoint} is not the vendor's: add --variable "
-                        f"{variable} if it is meant, or name another variable in {file}"
+                        f"{variable} if this is intended, or name another variable in {file}"
                     )
     if not any(wanted.values()):
         return 0
     sure = arguments.yes or (trusting(argparse.Namespace(trust=False)).ask is not None and _asked("\nFor this:"))
     if not sure:
-        print("Nothing is trusted. Add --yes to trust this without a question.", file=sys.stderr)
+        print("Nothing is trusted. Add --yes to trust this without asking.", file=sys.stderr)
         return 2
     for file, reaches in wanted.items():
         remember(file, reaches, variables)

@@ -98,7 +98,10 @@ def label(arguments: argparse.Namespace) -> int:
     if not found:
         raise UserError(f"{arguments.labels} has no label of an item in {arguments.benchmark}; name its benchmark")
     write_applied(made, arguments.benchmark, arguments.out)
-    for count, why in ((absent, "of an item that the benchmark lacks"), (dropped, "of an item that an audit dropped")):
+    for count, why in (
+        (absent, "of an item that is not in the benchmark"),
+        (dropped, "of an item that an audit dropped"),
+    ):
         if count:
             print(f"{counted(count, 'label')} {why}: omitted", file=sys.stderr)
     print(", ".join(f"{count:,} {status}" for status, count in sorted(found.items())))

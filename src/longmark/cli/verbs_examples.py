@@ -22,7 +22,7 @@ def add_to(verbs: Any) -> None:
 
 def _questions(verbs: Any) -> None:
     one = add_verb(verbs, "questions", "questions:questions", "Sample questions of a domain: examples without answers.")
-    add(one, "--n", "N", "how many questions to sample", required=True)
+    add(one, "--n", "N", "number of questions to sample", required=True)
     add(one, "--out", "FILE", _EXAMPLES, required=True)
     add(one, "--seed", "N", "seed of the sample (default: 0)", type=int, default=0)
     add(one, "--domain", "hazards|FILE.yaml", DOMAIN)
@@ -38,7 +38,7 @@ def _questions(verbs: Any) -> None:
     add_input(one)
     add_calls(one)
 
-    text = "Convert a published data set with people's labels into examples, or into pairs of answers."
+    text = "Convert a published data set with human labels into examples, or into pairs of answers."
     one = add_verb(verbs, "dataset", "questions:dataset", text)
     names = "wikicontradict, conflictbank, haluquestqa or eli5; with pairs: lfqa-e, haluquestqa-pairs or llmbar"
     add(one, "name", "NAME", names)
@@ -57,14 +57,21 @@ def _rag(verbs: Any) -> None:
     one = add_verb(actions, "index", "rag:index", text)
     add(one, "documents", "DOCS", "a folder of text, PDF and record files, or one such file")
     add(one, "--out", "IDX", "the folder of the index", required=True)
-    add(one, "--embedder", "MODEL", "the model of the vectors (default: none, BM25 only)")
-    add(one, "--chunk", "N", "the longest passage (default: 1200; 0: uncut)", type=whole, default=1200)
-    add(one, "--overlap", "N", "the overlap of two passages (default: 150)", type=whole, default=150)
+    add(one, "--embedder", "MODEL", "the model that embeds the passages (default: none, BM25 only)")
+    add(
+        one,
+        "--chunk",
+        "N",
+        "maximum length of a passage (default: 1200; 0: documents are not split)",
+        type=whole,
+        default=1200,
+    )
+    add(one, "--overlap", "N", "maximum overlap of two passages (default: 150)", type=whole, default=150)
     unit = "unit of --chunk and --overlap (default: characters)"
     add(one, "--unit", "characters|tokens", unit, default="characters")
     add(one, "--tokenizer", "FILE", "a tokenizer.json for --unit tokens (default: the embedder's)")
-    add(one, "--k1", "X", "BM25: what a repeated word adds (default: 1.5)", type=float, default=1.5)
-    add(one, "--b", "X", "BM25: how much a passage's length counts, 0 to 1 (default: 0.75)", type=float, default=0.75)
+    add(one, "--k1", "X", "BM25: weight of repeated words (default: 1.5)", type=float, default=1.5)
+    add(one, "--b", "X", "BM25: weight of the passage's length, 0 to 1 (default: 0.75)", type=float, default=0.75)
     text = "text before each embedded question, such as 'query: ' of E5 models (default: none)"
     add(one, "--query-instruction", "TEXT", text, default="")
     text = "text before each embedded passage, such as 'passage: ' (default: none)"

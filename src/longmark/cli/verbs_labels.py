@@ -21,7 +21,7 @@ def add_to(verbs: Any) -> None:
 
 
 def _annotate(verbs: Any) -> None:
-    text = "Collect people's labels in a browser: a study in one YAML file, with exports for metaeval and the studies."
+    text = "Collect human labels in a browser: a study in one YAML file, with exports for metaeval and the studies."
     actions = add_verb(verbs, "annotate", "annotate:annotate", text).add_subparsers(dest="action", metavar="ACTION")
     one = add_verb(actions, "init", "annotate_files:init", "Write the YAML file of a new study from a template.")
     text = "run folders of one or more systems, whose answers are labelled; climaqa: a benchmark"
@@ -47,7 +47,7 @@ def _annotate(verbs: Any) -> None:
     add(one, "--port", "N", "the port to listen on (default: 8765)", default=8765)
     text = "the https address of a TLS proxy, which people open; required if other machines can reach --host"
     add(one, "--behind-tls", "URL", text)
-    text = "addresses or networks of that proxy, which says in X-Forwarded-For who asks (default: none is believed)"
+    text = "addresses or networks of that proxy, whose X-Forwarded-For is used (default: none)"
     add(one, "--proxy", "ADDRESS,…", text)
     text = "Print a link for a person, and add a new person. It is shown once."
     one = of_study("annotate:invite", text, "the person")
@@ -98,7 +98,7 @@ def _validator(verbs: Any) -> None:
     add(one, "--embedder", "MODEL", "the embedding model (default: embedded)", default="embedded")
     add(one, "--judge", "MODEL", "also measure this judge, without training (zero-shot)")
     add(one, "--threshold", "P", "minimum probability of a valid item (default: 0.5)", type=share, default=0.5)
-    balance = "how both classes count the same: weights, or a draw from the larger one as in ClimaQA (default: weights)"
+    balance = "how classes are balanced: weights, or undersampling as in ClimaQA (default: weights)"
     add(one, "--balance", "weights|undersample", balance, choices=["weights", "undersample"], default="weights")
     splits = "train-test splits for the precision, 1 to 5 (default: 5)"
     add(one, "--splits", "N", splits, choices=range(1, 6), default=5)

@@ -57,7 +57,7 @@ def add_scoring(one: argparse.ArgumentParser) -> None:
     decides = "judge (default), overlap (of words), st:MODEL (an NLI cross-encoder) or another model"
     add(model, "--checker", "MODEL", f"what decides entailment: {decides}")
     fixed = one.add_argument_group("fixed for a run folder", "a resumed run must use the same values")
-    add(fixed, "--as-published", "", "metrics with the parameters of their papers, where a name gives no others")
+    add(fixed, "--as-published", "", "use the parameters of each metric's paper, unless its name sets others")
     add_judging(fixed)
     text = "on pairs, decimals of bounded scores, scaled to [0, 1]; raw: scores are not rounded (default: 2)"
     add(fixed, "--pair-decimals", "N|raw", text, default="2")
@@ -89,7 +89,7 @@ def _lists(verbs: Any) -> None:
 
     text = (
         "Compute every score of a run again from stored replies. Exit code 3 if a row differs or is not verifiable, or "
-        "if a setting is not as it was."
+        "if a setting has changed."
     )
     one = add_verb(verbs, "verify", "small:verify", text)
     add(one, "run", "RUN", "a run folder, or a bundle made by longmark export")
@@ -109,7 +109,9 @@ def _lists(verbs: Any) -> None:
     clear = add_verb(actions, "clear", "small:cache", "Delete the stored replies of one model, or of all.")
     add(clear, "--model", "NAME", "delete the replies of this model only")
 
-    text = "Compare three bundled systems on this machine: which is better, the worst answers, which metric to trust."
+    text = (
+        "Compare three bundled systems on this machine: the best, the worst answers, agreement of metrics with ratings."
+    )
     one = add_verb(verbs, "demo", "small:demo", text)
     add(one, "--out", "DIR", "the output folder (default: demo)", default=Path("demo"))
     add(one, "--full", "", "run the whole pipeline: questions, passages, answers, variants, metrics")

@@ -97,7 +97,7 @@ def write_pages(found: Found, out: Path, costly: Path) -> None:
 
 def in_words(found: Found) -> list[str]:
     """The result: which system is better, which metrics to trust, where the worst answer is."""
-    lines = [_better(found), _trust(found)]
+    lines = [_better(found), _agreement(found)]
     if found.rows:
         row = found.rows[0]
         lines.append(f"Lowest score: {row.system} on {_question(found, row)} ({fixed(row.score, 2)})")
@@ -115,16 +115,16 @@ def _better(found: Found) -> str:
     return f"The system {words}, by {_title(one.metric)}."
 
 
-def _trust(found: Found) -> str:
+def _agreement(found: Found) -> str:
     """Which compared metrics agree with the ratings, and which do not."""
     known = _against_people(found.metrics)
     says = []
     for name in sorted(COMPARED, key=lambda one: not known[one][1]):
         rho = fixed(known[name][0], 2)
         if known[name][1]:
-            says.append(f"Trust {_title(name)}: its scores follow the ratings (rank correlation {rho}).")
+            says.append(f"{_title(name).capitalize()} agrees with the ratings (rank correlation {rho}).")
         else:
-            says.append(f"Do not trust {_title(name)} with this judge ({rho}).")
+            says.append(f"{_title(name).capitalize()} by this judge is not shown to agree with the ratings ({rho}).")
     return " ".join(says)
 
 
@@ -257,7 +257,7 @@ def _metrics(found: Found) -> Section:
     )
     table = replace(found.metrics, name="metrics", title="Metrics against ratings", note=note)
     link = ("metaeval/report.html", "The validation: every metric against the ratings")
-    return Section("Which metric to trust", _trust(found), (table,), links=(link,))
+    return Section("Agreement with the ratings", _agreement(found), (table,), links=(link,))
 
 
 def _costly() -> Section:

@@ -21,7 +21,7 @@ MOST = 60
 """Rows, curves or columns of a figure; the tables have all of them."""
 STRONGEST = 0.75
 """Opacity of the strongest shade of a heat map: the number in the cell stays readable (a test holds the contrast)."""
-NOTHING = "There are no data to draw."
+NOTHING = "There is no data to draw."
 REFERENCE = {"color": INK, "linewidth": 0.9, "linestyle": (0, (4, 3))}
 PAD, KEY = 6, 15
 FINEST, _LARGEST = 1e-9, 1e12

@@ -312,7 +312,7 @@ def _questions(its: Shared) -> View:
             blocks.append(("sum", f"mean of {counted(len(questions), 'cosine')}", mean))
         blocks.append(_rest(evidence, "questions", "masked_answer"))
     count = counted(len(_list([one for questions in shown for one in questions])), "question")
-    return View("Questions the answer would answer", count, list(parts), blocks)
+    return View("Questions that the answer would answer", count, list(parts), blocks)
 
 
 def _plain(name: str) -> str:

@@ -128,7 +128,7 @@ def test_where_the_systems_lie_apart(tmp_path):
     assert metric.as_far == 0
 
 
-def test_degenerate_marks_have_reasons_and_no_figures(tmp_path):
+def test_degenerate_scores_have_reasons_and_no_figures(tmp_path):
     equal = {name: {RELEVANCE: [0.5] * 6} for name in "xy"}
     found = compare([run_of(tmp_path / "equal", equal)], draws=100).metrics[0]
     assert (found.pairs[0].p, found.pairs[0].significant, found.pairs[0].difference.detectable) == (1.0, False, None)

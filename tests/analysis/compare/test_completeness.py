@@ -29,7 +29,7 @@ def test_a_run_that_was_cut_off_is_told_though_its_manifest_says_finished(tmp_pa
     assert found.notices[0] == (
         "The run two has missing rows, although its manifest says that it is finished: 6 of 10 examples have no row at "
         "all; 6 rows are missing. "
-        "If rows.jsonl was cut off, repeat its `longmark run` command to score what is missing."
+        "If rows.jsonl was cut off, repeat its `longmark run` command to score the missing rows."
     )
     assert not any("run one" in notice for notice in found.notices)
 

@@ -168,9 +168,9 @@ def test_the_result_says_that_it_is_for_these_judges_only(tmp_path):
     (one,) = found.judges
     now = there(one.components).standard_error(questions=20, judges=2, samples=1)
     assert found.notices[0] == (
-        f"{RELEVANCE}: the result is for these judges only (mild, strict). Tests and intervals of differences know no "
-        "variance between judges; with other judges they can differ. For judges in general, the standard error of a "
-        f"difference is about {now:.2g}."
+        f"{RELEVANCE}: the result is for these judges only (mild, strict). Tests and intervals of differences do not "
+        "include the variance between judges; other judges can give other results. For judges in general, the standard "
+        f"error of a difference is about {now:.2g}."
     )
 
 

@@ -166,7 +166,7 @@ def test_a_correlation_counts_over_all_metrics_and_above_the_ceiling_says_what_t
     assert lines[0]["weak"] == "correlates with human ratings"
     assert lines[1]["weak"] == "no significant correlation"
     assert lines[1]["good"] == "correlates with human ratings"
-    assert "Above it: good. This is not better than a person: the ceiling is of single raters" in alone.says
+    assert "Above it: good. This does not mean better than a person: the ceiling is that of single raters" in alone.says
 
 
 def test_two_words_without_an_order_name_the_option_and_with_it_have_both_results():

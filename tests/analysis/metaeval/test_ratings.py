@@ -116,7 +116,7 @@ def test_categories_without_an_order_have_means_and_no_error():
     assert [(line[0], line[2].n, line[-1]) for line in summary.rows] == [("m", 4, why)]
     assert (rhos(part), part.differences, part.powered) == ([], (), ())
     each = classes_of(part)
-    assert (each.error, each.reason) == (None, "the classes are no numbers")
+    assert (each.error, each.reason) == (None, "the classes are not numbers")
     # y above x: .4 above .0 and below .6, .9 above both: 3 of 4; x above y: the rest.
     assert [c.auc for c in each.classes] == [0.25, 0.75]
 

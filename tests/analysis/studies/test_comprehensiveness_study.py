@@ -101,7 +101,7 @@ def test_the_stored_scores_give_the_published_rates_and_intervals_and_wider_ones
     # a constant score has a higher rate than one of the two judges, whose mean over labels is the higher one
     tables = {t.name: t for s in document(Found(FAST, models, by_question)).sections for t in s.tables}
     assert (
-        "A score of 0.5 for every answer would have 0.770"
+        "A constant score of 0.5 would have a rate of 0.770"
         in document(Found(FAST, models, by_question)).sections[0].says
     )
     means = {row[2]: row[4] for row in tables["balanced"].rows}
@@ -340,7 +340,7 @@ def test_the_command_writes_the_page_and_every_table(runs: list[Path], tmp_path:
         home=tmp_path,
     )
     assert done.code == 0, done.err
-    assert "A score of 0.5 for every answer would have 0.600 on WikiContradict." in done.out
+    assert "A constant score of 0.5 would have a rate of 0.600 on WikiContradict." in done.out
     names = ("rates", "differences", "rates_by_label", "balanced", "spread", "coverage_by_source", "systems", "answers")
     for name in names:
         assert (tmp_path / "page" / "tables" / f"{name}.csv").read_text().count("\n") > 1, name

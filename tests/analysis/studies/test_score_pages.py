@@ -68,7 +68,7 @@ def test_an_answer_has_a_view_for_each_of_several_evaluators_and_proxies(
     assert titles == [
         *("Claims and their verdicts by yes", "Claims and their verdicts by no", "Points and what each adds"),
         *(f"Facts of the passages and what they contributed by {proxy}" for proxy in "PQ"),
-        *("Questions the answer would answer by yes", "Questions the answer would answer by no"),
+        *("Questions that the answer would answer by yes", "Questions that the answer would answer by no"),
     ]
     # the legend has each verdict once; claims have yes by the one judge only
     yes, no = (shown.split(f"by {whose}</bdi></h4>")[1].split("<h4>")[0] for whose in ("yes", "no"))

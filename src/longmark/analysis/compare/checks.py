@@ -24,7 +24,7 @@ FEWEST_TESTED = 3
 """Common questions that a test needs."""
 _NONE = "none"
 _EXCLUDED = 0.05  # share of questions from which a notice counts them
-_AGAIN = "repeat its `longmark run` command to score what is missing"
+_AGAIN = "repeat its `longmark run` command to score the missing rows"
 
 _PLAIN = {"scoring": "scoring", "version": "version of the metric"}
 
@@ -122,7 +122,7 @@ def _unfinished(scores: Scores) -> Iterator[str]:
     for run, (manifest, name) in enumerate(zip(scores.manifests, names, strict=True)):
         rows = missing.get(run)
         if rows is not None and rows.empty:
-            yield f"The run {name} has no rows, so nothing of it is compared; {_AGAIN}."
+            yield f"The run {name} has no rows, so it is not compared; {_AGAIN}."
         elif manifest.data and not manifest.ended:
             known = f" ({rows.in_words()})" if rows else ""
             yield f"The run {name} is not finished; rows that do not exist yet count as unscored{known}."

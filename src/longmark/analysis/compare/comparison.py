@@ -282,7 +282,7 @@ def _silent(one: MetricResult, alpha: float) -> Iterator[str]:
     if more:
         widest = max(more, key=apart)
         less, most = sorted((by_name[name] for name in widest.names), key=lambda one: one.silent / one.asked)
-        others = f" {counted(len(more) - 1, 'more pair')} differ so, too." if len(more) > 1 else ""
+        others = f" The same holds for {counted(len(more) - 1, 'more pair')}." if len(more) > 1 else ""
         worst = "" if one.worst is None else f" Unscored answers counted as {one.worst:g}: {_reading(widest)}."
         yield (
             f"{one.metric}: {most.system} has significantly more unscored answers than {less.system} ({most.silent:,} "

@@ -46,7 +46,7 @@ class Judged:
         """What a reader of the tests must know: they take these judges as the only ones."""
         said = (
             f"{self.metric}: the result is for these judges only ({', '.join(self.means)}). Tests and intervals of "
-            "differences know no variance between judges; with other judges they can differ."
+            "differences do not include the variance between judges; other judges can give other results."
         )
         if self.components is not None:
             samples = self.components.levels["sample"]

@@ -29,7 +29,7 @@ _NAMED = 8
 _TEXT = 160  # characters shown of a question
 TEST = "studentised paired sign flips, single-step max-T over all pairs and metrics"
 RESULT = "Result"
-_EQUAL = "all differences are equal: p decides, the interval counts what so few questions can miss"
+_EQUAL = "all differences are equal: p decides; the interval is computed from the metric's bounds"
 _NOT_EQUAL = "No significant difference does not mean equal. See the detectable differences."
 _ALIKE = "no significant difference"
 METRIC = Column("metric", "metric", kind="metric")
@@ -229,12 +229,12 @@ def _differences(found: Comparison) -> Section:
         "p-values.",
         (_grid_of_differences(_pairs(found), found.places, tests).table(),),
         differences(found.metrics),
-        "The intervals invert the test: together they hold all true differences with the stated confidence, and one "
+        "The intervals invert the test: together they contain all true differences with the stated confidence, and one "
         "excludes 0 exactly if its adjusted p is at most alpha. If no difference could be significant, the interval is "
         "Hall's t, extended to hold 0. If all differences are equal, it is made from the metric's bounds, and p "
         "decides. d_z: the mean difference divided by the standard deviation of the differences. detectable: the true "
-        "difference that the adjusted test detects with 80 % power at this sample size, by normal theory; empty if no "
-        "difference is detectable.",
+        "difference that the adjusted test detects with 80 % power at this sample size, by normal theory (too small "
+        "with fewer than 20 questions); empty if no difference is detectable.",
     )
 
 
@@ -330,7 +330,7 @@ def _means(found: Comparison) -> Section:
         (_grid_of_means([system for one in found.metrics for system in one.systems], found.places).table(),),
         rankings(found.metrics),
         "Rank 1-3: no system is significantly better, and all but three are significantly worse. A system can be in "
-        "two groups: it does not differ from A and not from C, although A and C differ.",
+        "two groups: it differs neither from A nor from C, although A and C differ.",
         folded=len(found.systems) <= _NAMED,
     )
 

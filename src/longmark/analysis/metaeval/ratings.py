@@ -276,7 +276,7 @@ class _Sample:
             results.append(ClassResult(name, each, n, int(its.sum()) - n, mean, error, above, counts))
         n = int(both.sum())
         if scaled is None or not n:
-            reason = "the metric is not on the label's scale" if scale.number else "the classes are no numbers"
+            reason = "the metric is not on the label's scale" if scale.number else "the classes are not numbers"
             return ClassErrors(tuple(results), n, None, None, reason if n else NO_PAIR)
         error = float(np.abs(scaled[both] - np.array([scale.number[one] for one in labels[both]])).mean())
         right = np.mean([scale.classes[i] == one for i, one in zip(nearest[both], labels[both], strict=True)])

@@ -173,9 +173,9 @@ def _in_words(part: RatingLabel | ChoiceLabel) -> str:
         return says
     whom = "the mean of all raters" if rater.spearman else "the majority of all raters"
     return (
-        f"{says} Above it: {listed(above, 5)}. This is not better than a person: the ceiling is of single raters, "
-        f"noisier than {whom}, with which a metric is compared here. The table of the ceiling compares both with the "
-        "same ratings."
+        f"{says} Above it: {listed(above, 5)}. This does not mean better than a person: the ceiling is that of single "
+        f"raters, who are noisier than {whom}, with which metrics are compared here. The table of the ceiling compares "
+        "both with the same ratings."
     )
 
 

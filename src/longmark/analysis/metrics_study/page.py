@@ -320,8 +320,8 @@ def _costs(study: MetricsStudy) -> Section:
     )
     note = (
         "A call that several metrics share counts for the row that made it first. USD is empty if a price is unknown. "
-        "Time is by the clock, of all sessions of a run: it depends on the endpoint, on --concurrency and on replies "
-        "from the cache. To compare families of metrics, give each a run of its own without cached replies."
+        "Time is wall-clock time over all sessions of a run. It depends on the endpoint, --concurrency and cached "
+        "replies. To compare families of metrics, give each a run of its own without cached replies."
     )
     says = "Calls, tokens and dollars when the calls were first paid for, also if replies came from the cache."
     return Section("Cost", says, tables, note=note)

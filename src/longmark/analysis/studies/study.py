@@ -171,7 +171,7 @@ def scoring_stage(
 
     async def expect(ready: bool) -> Expected:
         if not ready:
-            return Expected(None, None, "known once the answers are there")
+            return Expected(None, None, "known after the answers are generated")
         total = (await dry_run(answers, settings, out, session.cache, options)).total
         note = f"{total.cached:,} more are in the cache" if total.cached else ""
         return Expected(total.rows, total.calls, note if total.rows else "done")

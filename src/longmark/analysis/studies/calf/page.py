@@ -139,7 +139,7 @@ PARTS: tuple[Part[Results], ...] = (
     ),
     Part(
         "Differences between metrics",
-        "Which of two metrics agrees with people more often. One that is not significant does not show equality.",
+        "Which of two metrics agrees with people more often. Without significance they are not shown to be equal.",
         lambda r: [_differences(r)[0]],
         lambda r: [_differences(r)[1]],
     ),

@@ -78,7 +78,7 @@ def by_group(
     columns = [Column(ALL, places=3, key="all_pairs"), *columns]
     columns.append(Column(AVERAGE, places=3, kind="value", key="mean_of_groups"))
     note = "all: the pairs of all groups. Avg.: the mean of the groups, as published. Bold: the greatest of a column."
-    note += " The files have the intervals of the groups." if many else ""
+    note += " Intervals of the groups are in the files." if many else ""
     return Grid(name, title, (METRIC,), metrics or list(results.judges), columns, cell, note, "pairs").greatest()
 
 

@@ -302,7 +302,7 @@ def _in_words(results: Results, constant: float | None) -> str:
             "0, or several are equal (columns on common answers, and unscored as worst)."
         )
     if constant is not None:
-        says.append(f"A score of 0.5 for every answer would have {fixed(constant, 3)} on WikiContradict.")
+        says.append(f"A constant score of 0.5 would have a rate of {fixed(constant, 3)} on WikiContradict.")
     if unscored := sum(made.missing for made in every.values()):
         says.append(f"{unscored:,} of {counted(total, 'score')} are missing and excluded.")
     return " ".join(says)
