@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import longmark
 from longmark import metrics
 from longmark.errors import RequestRefused
 from longmark.metric import SCORED
@@ -17,10 +18,13 @@ from longmark.metrics.classic import _encoders, bleurt, unieval
 from longmark.models.fake import FakeChat, FakeEmbedder, FakeLanguageModel, FakeReranker
 from longmark.models.protocols import ChatRequest
 from longmark.records import Context, Example, Pair
+from longmark.records.metric_name import base_of
+from longmark.report.summary import summarise
 from longmark.testing import score_sync
 from longmark.text.refusal import NOTHING_RELEVANT
 
 FACT = "The wind drives the currents in Florida."
+SAME = "In Florida the wind moves the currents."  # other words, so that only a checker knows
 CLAIMLESS = "Thank you for asking!"
 ANSWERS = {"empty": "", "refusal": NOTHING_RELEVANT, "claimless": CLAIMLESS}
 PARAMS = {"classic.bleurt": {"checkpoint": "x"}, "classic.unieval": {"checkpoint": "x"}}
@@ -33,18 +37,19 @@ def inside(asked: str, name: str) -> str:
 
 
 def reply(request: ChatRequest) -> str:
-    """What a sensible judge says: an answer makes the claim FACT if it has its words, else none."""
+    """What a sensible judge says: a text makes the claims FACT and SAME, whose words it has, and each entails all."""
     asked = "\n".join(message.content for message in request.messages[1:] or request.messages)
     form = asked.rpartition("in this form: ")[2].partition("\n")[0]
-    stated = [FACT] if FACT in (inside(asked, "answer") or asked) else []
-    numbers = re.findall(r"^(\d+)\. ", inside(asked, "statements") or inside(asked, "others"), re.MULTILINE)
-    entailed = "entails" if FACT in inside(asked, "premise") else "neutral"
+    stated = [fact for fact in (FACT, SAME) if fact in (inside(asked, "answer") or asked)]
+    listed = re.findall(r"^(\d+)\. (.*)", inside(asked, "statements") or inside(asked, "others"), re.MULTILINE)
+    numbers = [n for n, _ in listed]
+    entailed = "entails" if any(fact in inside(asked, "premise") for fact in (FACT, SAME)) else "neutral"
     of = {
         '"covered": [': {"reasoning": "", "covered": [{"statement": f, "texts": [1]} for f in stated]}
         | {"uncovered": [{"statement": "Other.", "texts": [1]}]},
         '{"claims": [': {"claims": stated},
         '{"facts": [': {"facts": stated},
-        '{"revised": [': {"revised": [{"from": int(n), "text": FACT, "type": "fact"} for n in numbers]},
+        '{"revised": [': {"revised": [{"from": int(n), "text": text, "type": "fact"} for n, text in listed]},
         '"relevance": 4': {"questions": [{"question": "What drives them?", "relevance": 5}]},
         '"confidence": 5': {"1": [{"answer": "the wind" if FACT in asked else "unknown", "confidence": 5}]},
         '{"1": "neutral", "2": "entails"': dict.fromkeys(numbers, entailed),
@@ -106,7 +111,7 @@ class Refusing:
         return refused if name in calls else getattr(self._fake, name)
 
 
-def scores(name: str, answer: str, judge: FakeChat, more: dict[str, str], failing: str = "") -> dict[str, float | str]:
+def scores(name: str, answer: str, judge: FakeChat, more: dict[str, Any], failing: str = "") -> dict[str, float | str]:
     """Full name -> score, or the status of an unscored one. failing: the role whose model fails."""
     shared: dict[str, Any] = {"question": "What drives the currents in Florida?", "contexts": (Context(text=FACT),)}
     shared["references"] = ("b",) if name == "climaqa.mcq" else (FACT,)
@@ -143,14 +148,23 @@ def checkpoints(monkeypatch: pytest.MonkeyPatch) -> None:
     _encoders.vectors.cache_clear()
 
 
+@pytest.fixture
+def labelled(tmp_path: Path) -> Path:
+    """The demonstrations that `pairs.icl` needs."""
+    line = {"id": "9", "question": "Other?", "a": "one", "b": "two", "label": "b"}
+    (tmp_path / "labelled.jsonl").write_text(json.dumps(line) + "\n", encoding="utf-8")
+    return tmp_path / "labelled.jsonl"
+
+
 @pytest.fixture(params=metrics.names())
-def asked(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
-    """The name of a metric, and what it gives an answer: (answer, judge) -> full name -> score or status."""
-    more = {}
-    if request.param == "pairs.icl":
-        more["examples"] = str(tmp_path / "labelled.jsonl")
-        labelled = {"id": "9", "question": "Other?", "a": "one", "b": "two", "label": "b"}
-        (tmp_path / "labelled.jsonl").write_text(json.dumps(labelled) + "\n", encoding="utf-8")
+def asked(request: pytest.FixtureRequest, labelled: Path) -> Any:
+    """The name of a metric, and what it gives an answer: (answer, judge) -> full name -> score or status. nli embeds
+    only where similarity is set."""
+    own: dict[str, dict[str, Any]] = {
+        "pairs.icl": {"examples": str(labelled)},
+        "comprehensiveness.nli": {"similarity": -1.0},
+    }
+    more: dict[str, Any] = own.get(request.param, {})
     return request.param, lambda answer, judge, failing="": scores(request.param, answer, judge, more, failing)
 
 
@@ -174,11 +188,32 @@ def test_a_failed_judge_leaves_every_judged_score_unscored(asked: Any) -> None:
 def test_another_model_that_fails_gives_no_score_that_needs_it(asked: Any) -> None:
     name, score = asked
     for role in {*metrics.load(name).models} - {"judge"}:
-        healthy, failed = (score(f"So: {FACT}", FakeChat(reply), one) for one in ("", role))
+        healthy, failed = (score(f"So: {SAME}", FakeChat(reply), one) for one in ("", role))
         lost = {full for full in healthy if failed[full] == "model_error"}
         assert all(failed[full] == healthy[full] for full in healthy if full not in lost), (role, failed)
-        # equal statements entail each other without a checker, and few statements need no embedder
-        assert lost or name == "comprehensiveness.nli", (role, failed)
+        assert lost, (role, failed)
+
+
+@pytest.mark.parametrize("pairs", [False, True])
+def test_a_skipped_record_is_unscored_by_every_metric(pairs: bool, labelled: Path, tmp_path: Path) -> None:
+    more = {name: f"{name}@checkpoint=x" for name in PARAMS} | {"pairs.icl": f"pairs.icl@examples={labelled}"}
+    names = [name for name in metrics.names() if metrics.load(name).pairs == pairs]
+    shared: dict[str, Any] = {"question": "What drives it?", "contexts": [FACT], "references": [FACT], "system": "s"}
+    shared |= {"options": OPTIONS, "variant_of": "0", "variant": "paraphrase", "base_answer": FACT} if not pairs else {}
+    answers = {"a": FACT, "b": SAME} if pairs else {"answer": SAME}
+    lines = [json.dumps({"id": n, **shared, **answers, **bad}) for n, bad in (("1", {}), ("2", {"contexts": 3}))]
+    (tmp_path / "in.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    models: dict[str, Any] = {"judges": FakeChat(reply), "embedder": FakeEmbedder(), "reranker": FakeReranker()}
+    models |= {"lm": FakeLanguageModel(), "domain": "hazards", "cache": tmp_path / "calls.sqlite"}
+    chosen = [more.get(name, name) for name in names]
+    longmark.run(tmp_path / "in.jsonl", chosen, out=tmp_path / "run", skip_bad=True, **models)
+    cells = summarise([tmp_path / "run"]).cells
+    assert {base_of(cell.metric) for cell in cells} >= {
+        one for name in names for one in metrics.load(name).published(name)
+    }
+    for cell in cells:
+        assert cell.n - cell.scored >= 1, cell
+        assert "skipped" in [why.status for why in cell.unscored], cell
 
 
 def test_saying_nothing_gives_no_score_that_is_better_than_the_worst_by_a_rule() -> None:

@@ -73,7 +73,7 @@ def score_study(folder: Path) -> tuple[int, str]:
         found = labels.read_labels(folder / "labels.jsonl", ("hazard",), known)
     except UserError as error:
         return 2, f"{error}\n".replace(f"{folder}/", "")
-    return 0, f"{found.by_dimension} {found.final} " + "\n".join(found.notices).replace(f"{folder}/", "")
+    return 0, f"{found.by_dimension} {found.given('hazard')} " + "\n".join(found.notices).replace(f"{folder}/", "")
 
 
 _BENCHMARK = "has no items.jsonl; name a folder of"

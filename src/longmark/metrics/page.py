@@ -92,7 +92,7 @@ def silence() -> str:
         for score in metric.published(name):
             its = metric.silence_of(score[len(name) + 1 :])
             judged = "`model_error`" if "judge" in metric.models else "needs no judge"
-            given = (*map(_outcome, (its.empty, its.refusal, its.claimless)), "no row", judged)
+            given = (*map(_outcome, (its.empty, its.refusal, its.claimless)), "unscored (`skipped`)", judged)
             if rows and rows[-1][1] == given and rows[-1][0][-1].split(".")[0] == score.split(".")[0]:
                 rows[-1][0].append(score)
             else:

@@ -15,11 +15,11 @@ they are refused, since several people can be meant. The files of studies have c
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import orjson
 
@@ -48,6 +48,14 @@ _ONLY_RATER = "people"
 
 Given = str | Path | Iterable[Mapping[str, Any]]
 Made = TypeVar("Made")
+
+
+class _Rated(Protocol):
+    @property
+    def rater(self) -> str: ...
+
+
+Rated = TypeVar("Rated", bound=_Rated)
 
 
 @dataclass(frozen=True, slots=True)
@@ -393,6 +401,13 @@ def _choice(raw: Any) -> tuple[float | None, str | None]:
     if isinstance(grade, str):
         raise Problem(f"choice: expected a, b or tie, or a number (below 0 for a, above 0 for b), found {found(raw)}")
     return grade, None if grade is None else "tie" if grade == 0 else "a" if grade < 0 else "b"
+
+
+def decisive(given: Iterable[Rated], thing: Callable[[Rated], Hashable]) -> list[Rated]:
+    """The labels that count: of each thing its final label, and every rater's where it has none."""
+    given = list(given)
+    decided = {thing(one) for one in given if one.rater == FINAL}
+    return [one for one in given if one.rater == FINAL or thing(one) not in decided]
 
 
 def first_few(names: Iterable[object], most: int = 5) -> str:

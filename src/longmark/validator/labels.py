@@ -186,16 +186,15 @@ def _of_export(path: Path, known: Mapping[str, Item]) -> Labels:
 def _agreed(item: Item, given: Sequence[_Verdict]) -> Item:
     """The item with its final verdict, else that of most raters. ValueError if there is none, or their term cannot be
     left out."""
-    final = [one for one in given if one.rater == scores.FINAL]
-    raters = [one for one in given if one.rater != scores.FINAL]
-    verdict = plurality((one.verdict for one in final or raters), absolute=True)
+    counting = scores.decisive(given, lambda one: one.item)
+    verdict = plurality((one.verdict for one in counting), absolute=True)
     if verdict == INVALID:
-        reasons = dict.fromkeys(reason for one in final or raters if one.verdict == INVALID for reason in one.reasons)
+        reasons = dict.fromkeys(reason for one in counting if one.verdict == INVALID for reason in one.reasons)
         return item.model_copy(update={"status": INVALID, "reasons": tuple(reasons)})
-    terms = [[one.term for one in some if one.verdict == VALID and one.term] for some in (final, raters)]
-    term = plurality(terms[0] or terms[1], absolute=True)
+    chosen = scores.decisive((one for one in given if one.verdict == VALID and one.term), lambda one: one.item)
+    term = plurality((one.term for one in chosen), absolute=True)
     if verdict is None or (item.form == "cloze" and term is None):
-        raise ValueError(f"no majority among its {len(raters)} raters")
+        raise ValueError(f"no majority among its {sum(one.rater != scores.FINAL for one in given)} raters")
     if item.form == "cloze":
         item = blank(item, term or "")
         if not item.usable:

@@ -11,7 +11,7 @@ from tests.analysis.studies.score_results import FAST, WEIGHTS, results, score
 from tests.program import write_jsonl
 
 from longmark.analysis.studies.score import people
-from longmark.analysis.studies.score.labels import Item, Labels, read_labels
+from longmark.analysis.studies.score.labels import Item, Label, Labels, read_labels
 from longmark.analysis.studies.score.results import ABSOLUTE, MASKED, SPECIFICITY
 from longmark.errors import BadInput, UserError
 from longmark.stats.means import mean_estimate
@@ -33,7 +33,8 @@ HAZARD = {
 
 
 def labels(**more: Any) -> Labels:
-    return Labels(more or {"hazard": HAZARD}, {})
+    given = more or {"hazard": HAZARD}
+    return Labels([Label(d, i, r, v) for d, items in given.items() for i, by in items.items() for r, v in by.items()])
 
 
 def judged(*votes: dict[str, int]) -> Any:

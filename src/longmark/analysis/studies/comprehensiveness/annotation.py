@@ -31,7 +31,7 @@ from longmark.prompts import prompt
 from longmark.records.files import read_object
 from longmark.records.values import Problem, as_list_cell, found, in_one_line
 from longmark.records.write import replacing
-from longmark.scores.labels import FINAL, Form, Labels
+from longmark.scores.labels import FINAL, Form, Labels, decisive
 from longmark.scores.observations import Observation
 from longmark.stats.proportion import clustered_share
 from longmark.stats.results import Estimate
@@ -285,12 +285,11 @@ def read_annotations(path: Path, key: Mapping[str, Unmasked], notices: list[str]
 
 def annotated(given: Sequence[Annotation], key: Mapping[str, Unmasked], alpha: float, seed: int) -> Annotated:
     """The labels, unmasked."""
-    final = {one.item for one in given if one.rater == FINAL}
     raters = [one for one in given if one.rater != FINAL]
-    given = [one for one in given if one.rater == FINAL or one.item not in final]
     votes: dict[str, list[Vote]] = {}
     for one in raters:
         votes.setdefault(one.item, []).append(Vote(one.rater, "with errors" if one.errors else "correct", None))
     rated = RatedItems(list(votes.values()), [key[item].question_id for item in votes])
     among = agreement(rated, {}, {}, MetaevalOptions(alpha=alpha, seed=seed))
-    return Annotated(given, key, 1 - alpha, len(key) - len({one.item for one in given}), among)
+    counting = decisive(given, lambda one: one.item)
+    return Annotated(counting, key, 1 - alpha, len(key) - len({one.item for one in counting}), among)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -30,32 +31,45 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
-class Labels:
-    """by_dimension: dimension or scale -> item -> rater -> yes, no or n/a, or a number; left_out: dimension that the
-    study does not have -> number of labels; final: dimension -> item -> the label that was decided or agreed on;
-    notices: what the file says twice, and names of raters that look the same."""
+class Label:
+    """What a rater gave an answer. value: yes, no or n/a, or a number on a scale."""
 
-    by_dimension: Mapping[str, Mapping[Item, Mapping[str, Any]]]
-    left_out: Mapping[str, int]
-    final: Mapping[str, Mapping[Item, Any]] = field(default_factory=dict)
+    dimension: str
+    item: Item
+    rater: str
+    value: Any
+
+
+@dataclass(frozen=True)
+class Labels:
+    """every: the labels; left_out: dimension that the study does not have -> number of labels; notices: what the file
+    says twice, and names of raters that look the same."""
+
+    every: Sequence[Label]
+    left_out: Mapping[str, int] = field(default_factory=dict)
     notices: tuple[str, ...] = ()
+
+    @cached_property
+    def by_dimension(self) -> dict[str, dict[Item, dict[str, Any]]]:
+        """What raters gave: dimension or scale -> item -> rater -> value."""
+        found: dict[str, dict[Item, dict[str, Any]]] = {}
+        for one in self.every:
+            if one.rater != FINAL:
+                found.setdefault(one.dimension, {}).setdefault(one.item, {})[one.rater] = one.value
+        return found
 
     @property
     def raters(self) -> set[str]:
-        return {rater for items in self.by_dimension.values() for by_rater in items.values() for rater in by_rater}
+        return {one.rater for one in self.every} - {FINAL}
 
     @property
     def items(self) -> set[Item]:
-        return {item for items in self.by_dimension.values() for item in items}
+        return {one.item for one in self.every}
 
     def given(self, dimension: str) -> list[tuple[Item, Any]]:
-        """The final label of each item, with the item; every rater's where there is none."""
-        by_item, final = self.by_dimension.get(dimension, {}), self.final.get(dimension, {})
-        return [
-            (item, label)
-            for item, by_rater in by_item.items()
-            for label in ([final[item]] if item in final else by_rater.values())
-        ]
+        """The labels of each item that count, with the item."""
+        its = [one for one in self.every if one.dimension == dimension]
+        return [(one.item, one.value) for one in records.decisive(its, lambda one: one.item)]
 
 
 def answers_of(plan: ScorePlan) -> dict[str, dict[str, Item]]:
@@ -80,27 +94,19 @@ def read_labels(path: Path, dimensions: Collection[str], known: Mapping[str, Map
     """
     names = {_folded(name): name for name in (*dimensions, *SCALES)}
 
-    def read(one: Observation) -> tuple[str, Item, str, Any]:
+    def read(one: Observation) -> Label:
         item = _item(one, known)
         name = one.metric.removesuffix(f".{FINAL}") if one.rater == FINAL else one.metric
         dimension = names.get(_folded(name), name)
-        if dimension not in names.values():
-            return dimension, item, one.rater, None
-        return dimension, item, one.rater, _label(one.value, is_number=dimension in SCALES)
+        value = _label(one.value, is_number=dimension in SCALES) if dimension in names.values() else None
+        return Label(dimension, item, one.rater, value)
 
     with records.Labels(path, filled=("rater", "label", "value")) as given:
         every, notices = given.each(read), tuple(given.notices)
-    labels: dict[str, dict[Item, dict[str, Any]]] = {}
-    final: dict[str, dict[Item, Any]] = {}
-    for dimension, item, rater, label in every:
-        if rater == FINAL:
-            final.setdefault(dimension, {})[item] = label
-        elif label is not None:
-            labels.setdefault(dimension, {}).setdefault(item, {})[rater] = label
+    labels = [*{(one.dimension, one.item, one.rater): one for one in every if one.value is not None}.values()]
     if not labels:
         raise UserError(f"{path} has no label of the study's dimensions: {', '.join((*dimensions, *SCALES))}")
-    left_out = Counter(dimension for dimension, *_, label in every if label is None)
-    return Labels(labels, dict(left_out), final, notices)
+    return Labels(labels, dict(Counter(one.dimension for one in every if one.value is None)), notices)
 
 
 def _item(one: Observation, known: Mapping[str, Mapping[str, Item]]) -> Item:
