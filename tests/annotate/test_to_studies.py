@@ -69,7 +69,7 @@ def test_pairs_to_the_report_of_calf_study(tmp_path: Path):
     assert "Agreement of raters: 1.000." in told
     with (tmp_path / "study" / "tables" / "accuracy.csv").open(encoding="utf-8", newline="") as file:
         accuracy = {line["metric"]: line for line in csv.DictReader(file)}
-    assert (accuracy[metric]["pairs"], float(accuracy[metric]["accuracy"])) == ("9", 1.0)
+    assert (accuracy[metric]["accuracy_n"], float(accuracy[metric]["accuracy"])) == ("9", 1.0)
     assert (tmp_path / "study" / "report.html").exists()
 
 
@@ -127,8 +127,5 @@ def test_details_to_table_11_of_score_study(tmp_path: Path):
         assert len((labels / "score.jsonl").read_text("utf-8").splitlines()) == 3 * 2 * 6
         told = done(tmp_path, *command, "--verbose", "--labels", labels / "score.jsonl").out
     lines = told.partition("SCORE's table 11")[2].splitlines()
-    assert next(one for one in lines if one.startswith("hazard")).split()[1:4] == [
-        "3",
-        "0",
-        "100.0",
-    ]  # agree, disagree, agree in %
+    words = next(one for one in lines if one.startswith("hazard")).split()
+    assert (words[1], words[5:7]) == ("100.0", ["3", "0"])  # agree in %; agree, disagree

@@ -89,6 +89,17 @@ tables = st.integers(2, 4).flatmap(lambda raters: st.lists(st.tuples(*[rated] * 
 @example(rows=[(1, 1)] * 5, grouped=False)  # constant
 @example(rows=[(1, 1)] * 5 + [(2, 3)], grouped=False)  # constant without one of them
 @example(rows=[(1, 1), (1, 1), (0, 2), (1, 1), (1, 1)], grouped=True)
+@example(  # without any cluster the same but for rounding, and near 0
+    rows=[
+        *[(None,) * 4] * 2,
+        (None, None, 1, 3),
+        (None, 0, 0, 2),
+        *[(None,) * 4] * 3,
+        (None, None, 1, 1),
+        (0, 1, 1, 1),
+    ],
+    grouped=True,
+)
 def test_they_are_those_of_the_slow_form(measure: str, rows: list[tuple[int | None, ...]], grouped: bool):
     rows = [row[:2] for row in rows] if measure.startswith("Cohen") else rows
     items, places = kept(rows, measure)

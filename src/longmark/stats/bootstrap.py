@@ -110,15 +110,15 @@ def interval(empty: E, value: float, resampled: Floats, jackknife: Floats) -> E:
     shares: Floats | str = np.array([(1 - empty.level) / 2, (1 + empty.level) / 2])
     if empty.method == BCA:
         below = (values < value - rounding).mean() + (values <= value + rounding).mean()
-        shares = _bca_shares(np.asarray(shares), below / 2, jackknife)
+        shares = _bca_shares(np.asarray(shares), below / 2, jackknife, rounding)
     if isinstance(shares, str):
         return replace(empty, reason=shares)
     low, high = np.quantile(values, shares)
     return replace(empty, low=float(low), high=float(high))
 
 
-def _bca_shares(shares: Floats, below: float, jackknife: Floats) -> Floats | str:
-    """The shares of the resampled values to cut at, or why there are none."""
+def _bca_shares(shares: Floats, below: float, jackknife: Floats, rounding: float) -> Floats | str:
+    """The shares of the resampled values to cut at, or why there are none. rounding: of the resampled values."""
     if not 0 < below < 1:
         return "all resampled values are on one side of the estimate, so BCa has no correction for the bias"
     if np.isnan(jackknife).any():
@@ -126,7 +126,7 @@ def _bca_shares(shares: Floats, below: float, jackknife: Floats) -> Floats | str
     leaps = jackknife.mean() - jackknife
     squares = leaps * leaps
     spread = float(squares.sum())
-    if spread <= (_ROUNDING * float(np.abs(jackknife).max())) ** 2 * len(jackknife):
+    if spread <= max(rounding, _ROUNDING * float(np.abs(jackknife).max())) ** 2 * len(jackknife):
         return "leaving out any one row or cluster changes nothing, so BCa has no acceleration"
     acceleration = float((squares * leaps).sum()) / (6 * spread**1.5)
     bias = ndtri(below)
