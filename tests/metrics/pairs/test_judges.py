@@ -189,7 +189,7 @@ def test_examples_are_of_other_questions(params: Any, tmp_path: Path) -> None:
     assert "its own" not in shown
     assert "firs …" in shown
     assert shown.endswith("Choice: B" if shown.index("firs …") < shown.index("seco …") else "Choice: A")
-    with pytest.raises(UserError, match="pairs.icl@examples=FILE"):
+    with pytest.raises(UserError, match=r"pairs\.icl@examples=FILE"):
         scored("pairs.icl", PAIR, judge)
     file = tmp_path / "own.jsonl"
     file.write_text(json.dumps({"question": PAIR.question, "a": "x", "b": "y", "label": "a"}) + "\n", encoding="utf-8")
