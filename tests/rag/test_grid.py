@@ -139,7 +139,7 @@ def test_the_budget_is_one_for_all(tmp_path: Path):
     ],
 )
 def test_what_a_reader_is_called(given: str, label: str, model: str):
-    assert grid.readers_of([given]) == (grid.Reader(label, model),)
+    assert grid.labelled([given]) == {label: model}
     assert "/" not in grid.file_of(Path("out"), "bm25", label).name
 
 
@@ -153,7 +153,7 @@ def test_what_a_reader_is_called(given: str, label: str, model: str):
 )
 def test_two_readers_of_one_label_or_file_are_refused(given: list[str]):
     with pytest.raises(UserError, match="rename one: --reader LABEL=MODEL"):
-        grid.readers_of(given)
+        grid.labelled(given)
 
 
 def test_names_of_retrievers():
@@ -231,7 +231,7 @@ def test_mistakes_are_said_with_their_mend(
         (["--retrievers", "best"], "unknown retriever: best"),
         (["--retrievers", "bm25"], "bm25 is named twice"),
         (["--retrievers", "dense"], "has no vectors; index the documents with --embedder"),
-        (["--reader", "m@http://localhost:2/v1"], "two readers have the label m"),
+        (["--reader", "m@http://localhost:2/v1"], "two models have the label m"),
         (["--reader", "nonsense"], "--reader nonsense: a model is named"),
         (["--temperature", "9"], "from 0 to 2"),
         (["--variant-context", "paper"], "own or original"),

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from longmark.cli.arguments import NO_VALUE, split
-from longmark.cli.rag import finish_with, open_models
+from longmark.cli.rag import finish_with, open_models, with_each
 from longmark.cli.terminal import stage_lines
 from longmark.cli.trust import trusting
 from longmark.datasets.benchmark import INDEX, items_of
@@ -22,7 +22,7 @@ from longmark.errors import UnknownName, UserError
 from longmark.models.registry import ModelNames
 from longmark.progress import counted
 from longmark.rag import index
-from longmark.rag.grid import readers_of
+from longmark.rag.grid import labelled
 from longmark.rag.index import Index
 from longmark.rag.retrieve import Retriever
 from longmark.records.write import format_of, write_examples
@@ -58,10 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
         }
         for note in check_books(items, shelves) if shelves else ():
             print(note, file=sys.stderr)
-        opened = {}
-        for label, name in named.items():
-            generator = registry.open("generator", name)
-            opened[label] = replace(models, backends=replace(models.backends, generator=generator)).generator
+        opened = {label: one.generator for label, one in with_each(registry, models, named).items()}
         systems = [(label, setting) for label in opened for setting in settings]
         if arguments.contamination is not None:
             systems += [(label, COMPLETION) for label in opened]
@@ -94,10 +91,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _generators(arguments: argparse.Namespace) -> dict[str, str]:
     """Label -> the name of a model under test, with its adapter."""
-    try:
-        named = {one.label: one.model for one in readers_of(arguments.generator)}
-    except UserError as error:
-        raise UserError(str(error).replace("--reader", "--generator").replace("readers", "models")) from None
+    named = labelled(arguments.generator, "--generator")
     for given in arguments.adapter:
         label, equals, folder = given.partition("=")
         chosen = [label] if equals else [one for one, model in named.items() if model.startswith("hf:")]

@@ -8,13 +8,13 @@ import sys
 from dataclasses import replace
 
 from longmark.cli.arguments import NO_VALUE, split
-from longmark.cli.rag import finish_with, open_models, read_questions
+from longmark.cli.rag import finish_with, open_models, read_questions, with_each
 from longmark.cli.terminal import stage_lines
 from longmark.datasets import pairing, pairs_build
 from longmark.errors import UnknownName, UserError
 from longmark.models.registry import ModelNames
 from longmark.progress import counted
-from longmark.rag.grid import readers_of
+from longmark.rag.grid import labelled
 from longmark.records.write import format_of, write_examples
 
 
@@ -39,10 +39,7 @@ def build(arguments: argparse.Namespace) -> int:
     same = {name: getattr(arguments, name) for name in ("expand", "categories", "translate", "per_question",
             "temperature", "max_answer", "seed")}  # fmt: skip
     plan = pairs_build.PairsPlan(modes=modes, **same)
-    try:
-        named = readers_of(arguments.generator)
-    except UserError as error:
-        raise UserError(str(error).replace("--reader", "--generator").replace("readers", "generators")) from None
+    named = labelled(arguments.generator, "--generator")
     if (plan.expand or plan.translate) and not named:
         raise UserError("--expand and --translate need a model that writes: add --generator MODEL")
     if (plan.expand or plan.categories) and not arguments.judge:
@@ -57,10 +54,7 @@ def build(arguments: argparse.Namespace) -> int:
         print("attempt after an unreadable reply is not counted. Replies in the call cache are not requested again.")
         return 0
     with open_models(arguments, ModelNames([arguments.judge] if arguments.judge else [])) as (models, registry):
-        writers = {}
-        for one in named:
-            opened = registry.open("generator", one.model)
-            writers[one.label] = replace(models, backends=replace(models.backends, generator=opened)).generator
+        writers = {label: one.generator for label, one in with_each(registry, models, named).items()}
         tell, done = stage_lines(arguments.quiet), itertools.count(1)
         opened_all = (*models.backends.judges, *(one.model for one in writers.values()))
         built = finish_with(

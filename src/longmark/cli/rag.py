@@ -10,7 +10,7 @@ import argparse
 import itertools
 import sys
 from collections import Counter
-from collections.abc import Callable, Coroutine, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -36,7 +36,7 @@ from longmark.rag.bm25 import Weights
 from longmark.rag.chunk import Chunking
 from longmark.rag.documents import Documents
 from longmark.rag.generate import Generation
-from longmark.rag.grid import Reader, System
+from longmark.rag.grid import System
 from longmark.rag.index import Index
 from longmark.rag.retrieve import Retriever
 from longmark.records import Example
@@ -111,11 +111,11 @@ def grid(arguments: argparse.Namespace) -> int:
     from longmark.rag.index import load
 
     names = rag_grid.retriever_names(split(arguments.retrievers))
-    readers = rag_grid.readers_of(arguments.reader)
+    readers = rag_grid.labelled(arguments.reader)
     how, found = _answering(arguments), load(arguments.index)
     with open_models(arguments, _names(arguments, found, set(names) != {"bm25"})) as (models, registry):
         retrievers = [Retriever(found, models, name) for name in names]
-        with_readers = _with_readers(registry, models, readers)
+        with_readers = with_each(registry, models, readers, "--reader")
         questions = _read_asked(arguments)
         tell, done = stage_lines(arguments.quiet), Counter[str]()
 
@@ -210,15 +210,17 @@ def _names(arguments: argparse.Namespace, index: Index, by_vectors: bool, genera
     return ModelNames(generator=generator, embedder=embedder)
 
 
-def _with_readers(registry: Registry, models: Models, readers: Sequence[Reader]) -> dict[str, Models]:
-    """label -> the models with the reader as generator. They share the client, and so the budget."""
+def with_each(
+    registry: Registry, models: Models, named: Mapping[str, str], option: str = "--generator"
+) -> dict[str, Models]:
+    """Label -> the models with the one of that label as generator. They share the client, and so the budget."""
     found = {}
-    for reader in readers:
+    for label, name in named.items():
         try:
-            generator = registry.open("generator", reader.model)
+            generator = registry.open("generator", name)
         except UserError as error:
-            raise type(error)(str(error).replace("--generator", "--reader", 1)) from None
-        found[reader.label] = replace(models, backends=replace(models.backends, generator=generator))
+            raise type(error)(str(error).replace("--generator", option, 1)) from None
+        found[label] = replace(models, backends=replace(models.backends, generator=generator))
     return found
 
 

@@ -38,14 +38,6 @@ _NO_FILE_NAME = re.compile(r"[^\w.+-]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Reader:
-    """A model that writes answers. label: as tables and files call it; model: its name on the command line."""
-
-    label: str
-    model: str
-
-
-@dataclass(frozen=True, slots=True)
 class System:
     """A retriever with a reader. answered: None if the budget ended before it was its turn."""
 
@@ -64,17 +56,18 @@ class System:
         return self.answered is not None and bool(self.answered.examples) and not self.answered.stopped
 
 
-def readers_of(given: Iterable[str]) -> tuple[Reader, ...]:
-    """Readers from `MODEL` or `LABEL=MODEL` each. UserError if two would have the same label or file."""
-    found: list[Reader] = []
+def labelled(given: Iterable[str], option: str = "--reader") -> dict[str, str]:
+    """Label, as tables and files call a model that writes answers -> its name, from `MODEL` or `LABEL=MODEL` each.
+    UserError if two would have the same label or file. option: of the command line."""
+    found: dict[str, str] = {}
     for text in given:
-        labelled = _LABELLED.fullmatch(text.strip())
-        model = labelled["model"] if labelled else text.strip()
-        one = Reader(labelled["label"].strip() if labelled else _label(model), model)
-        if any(_file_part(one.label) == _file_part(other.label) for other in found):
-            raise UserError(f"--reader: two readers have the label {one.label}; rename one: --reader LABEL=MODEL")
-        found.append(one)
-    return tuple(found)
+        both = _LABELLED.fullmatch(text.strip())
+        model = both["model"] if both else text.strip()
+        label = both["label"].strip() if both else _label(model)
+        if any(_file_part(label) == _file_part(other) for other in found):
+            raise UserError(f"{option}: two models have the label {label}; rename one: {option} LABEL=MODEL")
+        found[label] = model
+    return found
 
 
 def _label(model: str) -> str:

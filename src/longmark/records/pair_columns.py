@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any
 
 from longmark.records.files import parse_json
@@ -58,43 +57,32 @@ _KINDS = (
 _MODES = {"hvh": "human/human", "hvm": "human/model", "mvh": "human/model", "mvm": "model/model"}
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """Where a record holds its pair. answers: the columns of a and b; rest: the other columns, with their values."""
-
-    answers: tuple[str, str]
-    rest: dict[str, Any]
-
-
-def find(record: Mapping[str, Any], mapped: Mapping[str, str], blank: Callable[[Any], bool]) -> Found | None:
-    """The pair in a record; None if it is none. mapped: field -> column, of --map; blank: whether a cell is empty.
-
-    Problem if --map names one answer and the record has no other."""
+def find(record: Mapping[str, Any], mapped: Mapping[str, str], blank: Callable[[Any], bool]) -> tuple[str, ...] | None:
+    """The columns of a and b in the record of a pair; None if it is none. mapped: field -> column, of --map; blank:
+    whether a cell is empty. Problem if --map names one answer and the record has no other."""
     known = {folded(str(column)): column for column in reversed(list(record))}
     if "a" in mapped or "b" in mapped:
         both = tuple(mapped.get(side) or known.get(side, side) for side in "ab")
         if absent := [side for side, column in zip("ab", both, strict=True) if column not in record]:
             raise Problem(f"{absent[0]}: the record has no such answer; name its column with --map {absent[0]}=COLUMN")
-        return _found(record, both)
+        return both
     if not blank(record.get(known.get("answer", ""))):
         return None
     for names in _ANSWERS:
         both = tuple(known[one] for one in names if one in known)
         if len(both) == 2 and not any(missing(record[column]) for column in both):
-            return _found(record, both)
+            return both
     return None
-
-
-def _found(record: Mapping[str, Any], both: tuple[str, ...]) -> Found:
-    return Found((both[0], both[1]), {column: value for column, value in record.items() if column not in both})
 
 
 class PairFields:
     """The fields of one record's pair; `rest` is what is left of it for the example."""
 
-    def __init__(self, record: Mapping[str, Any], found_: Found, mapped: Mapping[str, str], cells: bool) -> None:
-        self._record, self._answers, self._mapped, self._cells = record, found_.answers, mapped, cells
-        self.rest = dict(found_.rest)
+    def __init__(
+        self, record: Mapping[str, Any], answers: tuple[str, ...], mapped: Mapping[str, str], cells: bool
+    ) -> None:
+        self._record, self._answers, self._mapped, self._cells = record, answers, mapped, cells
+        self.rest = {column: value for column, value in record.items() if column not in answers}
 
     def read(self) -> dict[str, Any]:
         """Field -> value. Raises Problem."""
