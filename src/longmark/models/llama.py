@@ -229,7 +229,8 @@ class LlamaCpp:
             return []
         body = {"content": text, "add_special": start, "parse_special": special, "with_pieces": True}
         reply = await self._ask("/tokenize", body)
-        return [(token["id"], _piece(token["piece"])) for token in reply["tokens"]]
+        pieces = ((one["id"], one["piece"]) for one in reply["tokens"])  # part of a character comes as bytes
+        return [(id, p if isinstance(p, str) else bytes(p).decode("utf-8", errors="replace")) for id, p in pieces]
 
     async def _chat_ids(self, messages: Sequence[Message]) -> list[int]:
         """The messages in the model's chat template, ready for the assistant's turn."""
@@ -281,11 +282,6 @@ def _check_gguf(path: Path) -> None:
         raise errors.UserError(f"cannot read the model file {path}: {error.strerror or error}") from error
     if magic != b"GGUF":
         raise errors.UserError(f"{path} is not a GGUF file; give the path of a model in llama.cpp's format")
-
-
-def _piece(piece: str | list[int]) -> str:
-    """A token as text; part of a character comes as bytes."""
-    return piece if isinstance(piece, str) else bytes(piece).decode("utf-8", errors="replace")
 
 
 def _token(entry: dict[str, Any]) -> TokenLogprobs:

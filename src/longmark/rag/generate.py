@@ -149,7 +149,10 @@ def profile_text(profile: Mapping[str, Any], domain: Domain) -> str:
 def _entries(profile: Mapping[str, Any], domain: Domain) -> dict[str, str]:
     slots = [slot.name for slot in domain.slots if slot.name in profile]
     order = [*slots, *(name for name in profile if name not in slots)]
-    values = {name: profile[name] if isinstance(profile[name], str) else _json(profile[name]) for name in order}
+    values = {
+        name: profile[name] if isinstance(profile[name], str) else orjson.dumps(profile[name]).decode()
+        for name in order
+    }
     return {name: value for name, value in values.items() if value.strip() and value != "null"}
 
 
@@ -165,10 +168,6 @@ def _slots(profile: Mapping[str, Any], domain: Domain) -> str:
 
 def _list(parts: Iterable[Slot | Dimension], before: str = "") -> str:
     return ", ".join(f"{before}{part.name} ({part.description})" for part in parts)
-
-
-def _json(value: Any) -> str:
-    return orjson.dumps(value).decode()
 
 
 def answer_of(reply: ChatReply) -> str:
