@@ -6,12 +6,13 @@ import csv
 import json
 import random
 import re
+import sys
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.program import Done, run
+from tests.program import Done, run, write_jsonl
 from tests.report.drawn import drawn
 from tests.report.runs import HOSTILE, manifest, row, write_run
 
@@ -260,3 +261,29 @@ def test_one_answer_and_one_rater_give_reasons_everywhere():
         for table in section.tables:
             for line in table.rows:
                 assert not any(isinstance(cell, float) and cell != cell for cell in line)
+
+
+def test_the_work_grows_with_the_number_of_raters_and_not_with_its_square(tmp_path: Path):
+    """Calls of functions, not seconds."""
+    scored = [{"example_id": f"e{n}", "metric": "m", "score": n / 5} for n in range(5)]
+    write_jsonl(tmp_path / "rows.jsonl", scored)
+
+    def calls(raters: int) -> int:
+        given = [f"e{n},{(n + rater * n) % 5},r{rater}" for rater in range(raters) for n in range(5)]
+        (tmp_path / "labels.csv").write_text("\n".join(("example_id,value,rater", *given)))
+        count = 0
+
+        def counted(*_event: object) -> None:
+            nonlocal count
+            count += 1
+
+        sys.setprofile(counted)
+        try:
+            assert main(["metaeval", str(tmp_path / "rows.jsonl"), str(tmp_path / "labels.csv")]) == 0
+        finally:
+            sys.setprofile(None)
+        return count
+
+    calls(5)  # imports
+    few, more, most = (calls(raters) for raters in (50, 150, 450))
+    assert most - more < 4 * (more - few)  # thrice as many more raters: thrice the work
