@@ -10,7 +10,9 @@ import pytest
 from tests.annotate.test_screens import ITEM, SCREENS, STUDY
 
 from longmark.annotate import screens
+from longmark.annotate.export import FILES
 from longmark.annotate.language import catalogue, keys, language_of, say
+from longmark.annotate.progress import agreement_table
 from longmark.annotate.screens import Frame
 
 HERE = Path(screens.__file__).parent
@@ -45,6 +47,7 @@ TEXTS = {
     for key in keys(file.read_text("utf-8"))
 } - NO_TEXTS
 TEXTS |= {text for name in MODULES for text in of_python((HERE / f"{name}.py").read_text("utf-8"))}
+TEXTS |= {*FILES.values(), str(agreement_table(()).note)}
 TAGS = re.compile(r"<button[^>]*>(.*?)</button>|<h1[^>]*>(.*?)</h1>|<nav[^>]*>(.*?)</nav>", re.DOTALL)
 
 

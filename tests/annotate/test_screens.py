@@ -95,6 +95,13 @@ def test_foreign_text_is_text_on_every_page(screen: screens.Screen):
     assert set(asked_for) <= {"data:"}, "a link of the guidelines may lead elsewhere; nothing is loaded from there"
 
 
+def test_an_empty_answer_is_shown_as_empty():
+    """As nothing, it looked like an answer that was not loaded."""
+    page = render(Work(OWNER, STUDY, replace(ITEM, shown={**ITEM.shown, "b": " "}), {}))
+    assert '<p class="none">empty</p>' in page
+    assert '<p class="none">empty</p>' not in render(Work(OWNER, STUDY, ITEM, {}))
+
+
 def test_a_condition_is_stated_as_a_sentence():
     """A label that is a question stands in quotes."""
     asked = {"name": "fits", "label": "Does it fit?", "type": "choice", "options": ["yes", "no"]}

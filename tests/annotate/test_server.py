@@ -389,7 +389,13 @@ def test_training_shows_the_right_answers_and_has_a_pass_mark(tmp_path: Path, an
             items = [Item(**one) for one in store.contents()]
             assert {one.kind for one in store.assignments() if one.item_id.startswith("t")} == {"training"}
             export(load(served.path), items, store, tmp_path / "out")
-            expected = forecast(collect(load(served.path), items, store), datetime.now(UTC))
+            found = collect(load(served.path), items, store)
+            expected, text = forecast(found, datetime.now(UTC)), methods(found)
+            with store.committing():
+                store.withdraw(found.entries[0].rater.id, None)
+            assert "The training was" not in methods(collect(load(served.path), items, store)), "it counts no more"
+        assert "The training was 2 items with known answers, whose right answers were shown after each of them;" in text
+        assert f"had to be right in 1 attempt, and {int(after != '/mine')} of 1 person passed." in text
         assert expected is not None
         assert bool(expected.items.get("p1")) == (after != "/mine"), "who has failed is expected to get no more"
         assert not (tmp_path / "out" / "ratings.csv").exists(), "no label for a metric"

@@ -35,6 +35,15 @@ def test_search_sort_and_filter(forty, tmp_path):
     assert ids(opened(forty, tmp_path, "#status=some&sort=file")) == [f"first-{i:04d}" for i in (4, 13, 22, 31)]
 
 
+def test_a_page_of_questions_has_about_as_many_answers_as_one_of_answers(tmp_path):
+    """40 questions with two answers each, 13 to a page."""
+    write_report([made_up(tmp_path / name, 40, system=name) for name in ("first", "second")], tmp_path / "report.html")
+    dom = opened(tmp_path / "report.html", tmp_path, "#group=1&sort=file")
+    assert "40 questions, 1 to 13<" in dom
+    assert "Page 1 of 4<" in dom
+    assert "40 questions, 40 to 40<" in opened(tmp_path / "report.html", tmp_path, "#group=1&sort=file&page=4")
+
+
 def test_search_finds_what_html_escapes_and_no_words_of_the_page(tmp_path):
     write_report([hostile(tmp_path / "run")], tmp_path / "report.html")
     assert "1 answer<" in opened(

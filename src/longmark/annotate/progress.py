@@ -360,10 +360,11 @@ def _beforehand(found: Collected) -> Iterator[str]:
         state.put(one.assignment)
         state.mark(one.item, one.rater.id, one.values)
     for kind in PHASES:
-        people = {one.rater.id for one in found.entries if one.assignment.kind == kind}
+        given = [one for one in found.entries if one.assignment.kind == kind]
+        people = {one.rater.id for one in given if one.assignment.status != "withdrawn"}
         if (rules := getattr(found.study.assignment, kind)) is not None and people:
             passed = sum(queue.passed(kind, state, one) is True for one in people)
-            shown = ", and saw the right answers after each of them" if kind == "training" else ""
+            shown = ", whose right answers were shown after each of them" if kind == "training" else ""
             size = rules.items or sum(item.kind == kind for item in found.items.values())
             of = f"{passed} of {counted(len(people), 'person', 'people')}"
             yield (

@@ -35,7 +35,7 @@ from longmark.report.summary import (
 from longmark.report.tables import as_text, one_line, print_table
 from longmark.scores.clusters import QUESTION, refuse_unknown
 
-_SIGNATURES = 8  # printed below the table, at most; more are on the page of `longmark report`
+_SIGNATURES = 8  # printed below the table, at most
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -140,8 +140,10 @@ def _print_summary(summary: Summary) -> None:
         from rich.console import Console
 
         print_table(score_table(summary), Console())
-    if 0 < len(summary.signatures) <= _SIGNATURES:
-        print("", *(f"Signature: {one_line(line)}" for line in summary.signatures), sep="\n")
+    if summary.signatures:
+        lines = [f"Signature: {one_line(line)}" for line in summary.signatures]
+        more = f"{len(lines)} signatures: see Provenance on the page of longmark report."
+        print("", *(lines if len(lines) <= _SIGNATURES else [more]), sep="\n")
 
 
 def _unscored_metrics(result: RunResult, settings: Settings, names: list[str]) -> bool:

@@ -1,7 +1,7 @@
 "use strict";
 // The list of answers: search, filter, sort, groups, pages. What is shown of an answer is in its pack.
 
-const PAGE = 25;
+const PAGE = 25; // answers, about: questions are not divided
 const CHIPS = 5; // scores in the list beside those that say why
 const data = JSON.parse(document.getElementById("data").textContent);
 const by = (id) => document.getElementById(id);
@@ -203,18 +203,20 @@ async function draw() {
   if (state.q) await unpack(data.examples);
   if (mine !== drawn) return;
   const list = sorted(groups());
-  const pages = Math.max(1, Math.ceil(list.length / PAGE));
+  const answers = list.reduce((sum, group) => sum + group.lines.length, 0);
+  const size = Math.max(1, Math.round((PAGE * list.length) / Math.max(1, answers)));
+  const pages = Math.max(1, Math.ceil(list.length / size));
   const at = list.findIndex((group) => state.open && group.lines.some((line) => line.id === state.open));
-  state.page = at < 0 ? Math.min(Math.max(1, state.page), pages) : Math.floor(at / PAGE) + 1;
-  const from = (state.page - 1) * PAGE;
-  const shown = list.slice(from, from + PAGE);
+  state.page = at < 0 ? Math.min(Math.max(1, state.page), pages) : Math.floor(at / size) + 1;
+  const from = (state.page - 1) * size;
+  const shown = list.slice(from, from + size);
   await unpack(shown.flatMap((group) => group.lines));
   if (mine !== drawn) return;
   by("items").replaceChildren(...shown.map((group, i) => item(group, from + i + 1)));
   by("order").textContent = state.sort || !data.directed ? "Answers" : data.heading;
   by("group").checked = state.group;
   const what = counted(list.length, state.group ? "question" : data.noun);
-  by("found").textContent = list.length ? what + (pages > 1 ? ", " + (from + 1) + " to " + Math.min(from + PAGE, list.length) : "") : "Nothing matches. Use fewer words or another filter.";
+  by("found").textContent = list.length ? what + (pages > 1 ? ", " + (from + 1) + " to " + Math.min(from + size, list.length) : "") : "Nothing matches. Use fewer words or another filter.";
   by("pager").hidden = pages === 1;
   by("page").textContent = "Page " + state.page + " of " + pages.toLocaleString("en");
   by("before").disabled = state.page === 1;
