@@ -21,11 +21,11 @@ def hedging(hedged: int, total: int) -> float:
 
 
 async def score(example: Example, models: Models, params: NoParams) -> Score:
-    found = sentences(example.answer or "")
-    if not found:
+    texts = sentences(example.answer or "")
+    if not texts:
         raise NoScore("undefined", "The answer has no sentence.")
-    hedged = [one for one in found if DOUBT & {word.strip(".,").lower() for word in words(one)}]
-    return Score(hedging(len(hedged), len(found)), {"hedged": hedged, "sentences": len(found)})
+    hedged = [text for text in texts if DOUBT & {word.strip(".,").lower() for word in words(text)}]
+    return Score(hedging(len(hedged), len(texts)), {"hedged": hedged, "sentences": len(texts)})
 
 
 METRIC = Metric(score, needs=("answer",), bounds=(0, 1), higher_is_better=None)

@@ -1,4 +1,4 @@
-"""Runs of pairs: metrics of one answer choose between two, metrics of pairs are asked themselves."""
+"""Runs of pairs: single-answer metrics choose between two, metrics of pairs are asked themselves."""
 
 from __future__ import annotations
 

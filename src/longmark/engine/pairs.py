@@ -1,4 +1,4 @@
-"""Metrics of one answer as judges of pairs: the metric scores both answers, and the greater score wins.
+"""Single-answer metrics on pairs: the metric scores both answers, and the higher score wins.
 
 The score of a pair's row is 1 if answer a is better, 0 for a tie and -1 if b is better. A metric with two finite bounds
 is put on [0, 1] and rounded to two decimals first, so that ties happen (CALF, section 4); the scores of others are

@@ -84,7 +84,7 @@ class RunOptions(ModelNames, Judging, SessionOptions):
       as_published     parameters that a metric's name does not give have the values of its paper
       scoring, temperature, samples, reasons, seed   how judges are asked: see `longmark.judging`
       prompts          a folder with ID.txt files that replace prompts
-      pair_decimals, tie_band   how a metric of one answer chooses between the two of a pair (`engine.pairs`): decimals
+      pair_decimals, tie_band   how a single-answer metric chooses between the two of a pair (`engine.pairs`): decimals
                        of bounded scores, None or `raw`: as they are; a difference of no more than the band is a tie
       domain           `hazards` (built in), or a YAML file; only metrics that read the domain need one
     May change between sessions, beside those of `SessionOptions`:
@@ -126,7 +126,7 @@ class RunOptions(ModelNames, Judging, SessionOptions):
 
     @property
     def comparison(self) -> ChoiceRule:
-        """How a metric of one answer chooses between two."""
+        """How a single-answer metric chooses between two."""
         return ChoiceRule(self.pair_decimals if isinstance(self.pair_decimals, int) else None, float(self.tie_band))
 
 

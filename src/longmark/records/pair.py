@@ -86,7 +86,7 @@ class Pair(Example):
         return self.a if which == "a" else self.b
 
     def side(self, which: Side) -> Example:
-        """The question with one of the answers, as metrics of one answer see it. Its reference is the expanded one, if
+        """The question with one of the answers, as single-answer metrics see it. Its reference is the expanded one, if
         there is one; its id is the pair's, with `#a` or `#b`."""
         shared = {name: getattr(self, name) for name in self.model_fields_set & _SHARED}
         own = {

@@ -1,9 +1,9 @@
-"""BERTScore: each token of the answer with the most similar token of a reference, and the other way round.
+"""BERTScore: each token of the answer matched with the most similar token of a reference, and vice versa.
 
     P = mean over tokens of the answer of the greatest cosine with a token of the reference     (Zhang et al. 2020)
     R = mean over tokens of the reference of the greatest cosine with a token of the answer     F1 = 2 P R / (P + R)
 
-In [-1, 1], higher is better; unrelated texts are far above 0, which `baseline` corrects. With several references the
+In [-1, 1], higher is better; unrelated texts score far above 0, which `baseline` corrects. With several references the
 greatest value counts. The evidence has P, R, F1, tokens and pieces. Cost: no calls; each text goes once through the
 encoder. The arithmetic is that of the package bert-score without idf: markers ([CLS], [SEP]) can be matched, but
 are not in the means. The encoder is a parameter, so it is in the signature: `embedded:embedder` is all-MiniLM-L6-v2

@@ -7,7 +7,8 @@ that reads (reference, answer). Needs the extra `transformers`.
 Unscored: an empty answer or reference (`undefined`); no checkpoint (`unsupported`).
 Parameters: checkpoint.
 Deviations: the model reads at most its window (512 tokens for both texts together) and cuts the longer one, as the
-authors' code does. The original TensorFlow files and BLEURT-20, which is no BERT, are not read.
+authors' code does. The original TensorFlow files are not supported, nor is BLEURT-20,
+which is not a BERT.
 """
 
 from __future__ import annotations

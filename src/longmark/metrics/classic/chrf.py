@@ -3,8 +3,8 @@
     chrF = (1 + beta²) P R / (beta² P + R)    P, R: precision and recall of n-grams, each averaged over the orders
 
 In [0, 1] (sacrebleu's value divided by 100), higher is better. White space is left out by default, so it suits
-languages without spaces. With several references the greatest value counts. An empty answer has 0. The evidence has the
-lengths.
+languages without spaces. With several references the greatest value counts. An empty answer scores 0. The evidence has
+the lengths.
 Cost: no calls; needs the extra `classic` (sacrebleu). Unscored (`undefined`): the reference is empty.
 Parameters, all sacrebleu's: char_order; word_order (2: chrF++); beta (2: recall counts twice as much); lowercase;
 whitespace: whether white space counts.

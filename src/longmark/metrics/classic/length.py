@@ -1,10 +1,10 @@
-"""The length of an answer, in words and in characters: as judges of pairs, the baseline `the longer answer is better`.
+"""The length of an answer, in words and in characters: on pairs, the baseline `the longer answer is better`.
 
     words = tokens of the answer    characters = Unicode characters of the answer as it stands, white space included
 
-Two scores, `words` and `characters`, in [0, inf). Higher counts as better, as in the baseline. This does not
-mean that long answers are good: a metric that is not better than the baseline is no better than the length. An empty
-answer has 0.
+Two scores, `words` and `characters`, in [0, inf). Higher counts as better, as in the baseline. This does not mean that
+long answers are good: a metric that is not better than this baseline is no better than length. An empty answer scores
+0.
 Cost: no calls, no extra.
 Unscored (`undefined`): `words` where the tokenizer cannot divide most of the answer (Chinese under `space`).
 Parameters: tokenizer: what a word is; `unicode` or `zh` for Chinese, `unicode` or `ja-mecab` for Japanese (these need

@@ -3,8 +3,9 @@
     precision = shared / pairs of the answer    recall = shared / pairs of the reference    F1 = 2 P R / (P + R)
 
 A pair that occurs m times in one text and n times in the other counts min(m, n) times. In [0, 1], higher is better.
-With several references the one with the greatest F1 counts. An answer without words has 0. The evidence has precision,
-recall, F1 and the numbers of tokens. Cost: no calls; values are those of the package rouge-score, without stemming.
+With several references the one with the greatest F1 counts. An answer without words scores 0. The evidence has
+precision, recall, F1 and the numbers of tokens. Cost: no calls; values are those of the package rouge-score, without
+stemming.
 Unscored (`undefined`): the reference has no words, or the tokenizer cannot read most of a text (Chinese under `rouge`).
 Parameters: tokenizer (`unicode` or `zh` for Chinese, `unicode` or `ja-mecab` for Japanese); measure: which of
 the three is the score.

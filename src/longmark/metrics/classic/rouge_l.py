@@ -3,7 +3,7 @@
     precision = LCS / words of the answer    recall = LCS / words of the reference    F1 = 2 P R / (P + R)
 
 The text is one sequence, whatever its lines (`rougeL` of the package rouge-score, not its `rougeLsum`). In [0, 1],
-higher is better. With several references the one with the greatest F1 counts. An answer without words has 0. The
+higher is better. With several references the one with the greatest F1 counts. An answer without words scores 0. The
 evidence has precision, recall, F1 and the numbers of tokens. Cost: no calls; needs the extra `classic` (rapidfuzz).
 Values are those of rouge-score, without stemming.
 Unscored (`undefined`): the reference has no words, or the tokenizer cannot read most of a text (Chinese under `rouge`).

@@ -1,4 +1,4 @@
-"""Files that judges of pairs read: criteria, roles and reviewers (panel.yaml), and pairs that are shown as examples.
+"""Files that pairwise judges read: criteria, roles and reviewers (panel.yaml), and pairs that are shown as examples.
 
 A parameter that names a file is signed with its content: `FILE#HASH`. A file that has changed since is refused, so a
 run is never continued with other roles under the same signature.
