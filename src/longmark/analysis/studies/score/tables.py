@@ -187,11 +187,15 @@ def table_2(results: Results) -> Grid[str]:
 
 def table_10(results: Results) -> tuple[Grid[Any], Table]:
     """Readability: means, and answers in each band."""
-    made, bands = dict[Any, Mean](), []
+    bands = []
     for name, (metric, names) in _READABILITY.items():
         of = {g: Counter(one.evidence.get("band") for one in its.get(metric, [])) for g, its in results.once.items()}
         bands += [(name, band, *(of[g][band] for g in of)) for band in names]
-        made |= {(name, g): results.mean(metric, its.get(metric, [])) for g, its in results.once.items()}
+    made = {
+        (name, g): results.mean(metric, its.get(metric, []))
+        for g, its in results.once.items()
+        for name, (metric, _) in _READABILITY.items()
+    }
     columns = (Column("metric"), Column("band"), *(Column(g, key=f"answers: {g}") for g in results.once))
     return (
         means("table10", "Readability (SCORE's table 10)", ("metric", "generator"), made, 2),
