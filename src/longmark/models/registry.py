@@ -8,6 +8,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +29,20 @@ if TYPE_CHECKING:
 
 EMBEDDED_FOR = {"judge": "judge", "generator": "judge", "lm": "small", "embedder": "embedder", "checker": "judge"}
 FILE = "longmark.yaml"
+_CLASSES = {  # dialect, role at an endpoint, or scheme with a role -> module and class, imported where one is opened
+    "anthropic": "anthropic.AnthropicChat",
+    "gemini": "gemini.GeminiChat",
+    "embedder": "http_models.HttpEmbedder",
+    "reranker": "http_models.HttpReranker",
+    "lm": "http_models.HttpLanguageModel",
+    "chat": "http_models.HttpChat",
+    "hf": "transformers_chat.TransformersChat",
+    "st checker": "sentence.CrossEncoderChecker",
+    "st reranker": "sentence.CrossEncoderReranker",
+    "st embedder": "sentence.SentenceTransformerEmbedder",
+    "embedded embedder": "minilm.MiniLM",
+    "llama": "llama.LlamaCpp",
+}
 _VERSION = {"anthropic": {"anthropic-version": "2023-06-01"}}  # of the API, which Anthropic requires
 NO_SCHEME = "the base URL after the @ must begin with http:// or https://"
 
@@ -211,27 +226,14 @@ class Registry:
                 known=self._cache.known if self._cache else None,
                 remember=self._cache.remember if self._cache else None,
             ).sending({**_VERSION.get(served.dialect, {}), **extras[0]}, extras[1])
-        kind = _class_of(served.role, served.dialect)
+        kind = _class_of(served.dialect, served.role, "chat")
         return kind(self._endpoints[at], served.model, served.name, served.settings)
 
 
-def _class_of(role: str, dialect: str) -> Any:
-    from longmark.models import http_models
-
-    if dialect == "anthropic":
-        from longmark.models.anthropic import AnthropicChat
-
-        return AnthropicChat
-    if dialect == "gemini":
-        from longmark.models.gemini import GeminiChat
-
-        return GeminiChat
-    kinds: dict[str, Any] = {
-        "embedder": http_models.HttpEmbedder,
-        "reranker": http_models.HttpReranker,
-        "lm": http_models.HttpLanguageModel,
-    }
-    return kinds.get(role, http_models.HttpChat)
+def _class_of(*keys: str) -> Any:
+    """The first of `_CLASSES` that a key has, imported now."""
+    module, _, name = next(_CLASSES[key] for key in keys if key in _CLASSES).partition(".")
+    return getattr(import_module(f"longmark.models.{module}"), name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,16 +271,8 @@ def _opened(point: EntryPoint, scheme: Scheme, role: str, name: str) -> Any:
 
 def _on_this_machine(prefix: str, role: str, name: str) -> Any:
     """The backend of a name without an endpoint."""
-    if prefix == "hf":
-        from longmark.models.transformers_chat import TransformersChat
-
-        return TransformersChat(name)
-    if prefix == "st":
-        from longmark.models.sentence import CrossEncoderChecker, CrossEncoderReranker, SentenceTransformerEmbedder
-
-        if role == "checker":
-            return CrossEncoderChecker(name)
-        return CrossEncoderReranker(name) if role == "reranker" else SentenceTransformerEmbedder(name)
+    if prefix in ("hf", "st"):
+        return _class_of(prefix, f"{prefix} {role}")(name)
     from longmark.models import catalogue
 
     if prefix == "embedded":
@@ -286,14 +280,7 @@ def _on_this_machine(prefix: str, role: str, name: str) -> Any:
         entry = catalogue.entry(name)
         if (entry.kind == "embedder") != (role == "embedder"):
             raise UserError(f"--{role} embedded:{name}: {entry.title} cannot be a {role}")
-        if role == "embedder":
-            from longmark.models.minilm import MiniLM
-
-            return MiniLM()
-    from longmark.models.llama import LlamaCpp
-
-    if prefix == "embedded":
-        return LlamaCpp.embedded(name)
+        return _class_of("embedded embedder")() if role == "embedder" else _class_of("llama").embedded(name)
     if not (path := Path(name).expanduser()).is_file():
         raise UserError(f"--{role} gguf:{name}: the file does not exist")
-    return LlamaCpp.gguf(path)
+    return _class_of("llama").gguf(path)

@@ -18,7 +18,7 @@ import secrets
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
-from dataclasses import asdict, fields
+from dataclasses import fields
 from functools import partial
 from itertools import chain, count, islice
 from pathlib import Path
@@ -211,13 +211,7 @@ def _number(field: str, cell: str) -> float | None:
 def _flat_row(row: Row) -> dict[str, Any]:
     """text, numbers, None."""
     record = {name: getattr(row, name) for name in ROW_COLUMNS}
-    return record | {
-        "evidence": _json(row.evidence),
-        "signature": _json(asdict(row.signature)),
-        "usage": _json(asdict(row.usage)),
-        "automatic": _json(row.automatic),
-        "versions": _json(row.versions),
-    }
+    return record | {name: _json(record[name]) for name in _ROW_JSON}
 
 
 def _flat_example(columns: Sequence[str], example: Example) -> dict[str, Any]:
