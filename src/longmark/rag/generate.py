@@ -57,11 +57,8 @@ whatever you know yourself.
 - $citations
 If nothing in the passages has to do with the question, reply with this sentence and nothing else: $nothing""")
 
-CITE = Prompt(
-    "rag.citations.on",
-    (),
-    "After each statement, give the numbers of the passages that it rests on in square brackets, as in [1] or [2, 3].",
-)
+CITE = prompt("""rag.citations.on()
+After each statement, give the numbers of the passages that it rests on in square brackets, as in [1] or [2, 3].""")
 
 NO_CITE = Prompt("rag.citations.off", (), "Do not refer to the passages by their numbers.")
 
