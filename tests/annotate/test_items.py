@@ -331,3 +331,17 @@ def test_an_answer_where_a_pair_is_expected_names_the_command(tmp_path: Path):
     lines(tmp_path / "x.jsonl", [{"id": "1", "question": "Q?", "answer": "A"}])
     with pytest.raises(BadInput, match="longmark pairs join"):
         items_of(tmp_path, "pairs", "x.jsonl", "question, answers")
+
+
+@pytest.mark.parametrize("form", ["mcq", "freeform", "cloze"])
+def test_a_benchmark_of_one_form_fits_the_template(tmp_path: Path, form: str):
+    own: dict[str, dict[str, object]] = {
+        "mcq": {"answer": "a", "options": {"a": "tide", "b": "sun"}},
+        "cloze": {"statement": "The tide rises."},
+    }
+    item = {"id": "1", "form": form, "question": "The <blank> rises?", "answer": "tide", **own.get(form, {})}
+    (tmp_path / "items.jsonl").write_text(json.dumps(item) + "\n")
+    path = tmp_path / "study.yaml"
+    words = ["annotate", "init", str(tmp_path / "items.jsonl"), "--template", "climaqa", "--out", str(path)]
+    assert init(parser("annotate").parse_args(words)) == 0
+    assert len(read_items(load(path), tmp_path)) == 1

@@ -29,7 +29,8 @@ def init(arguments: argparse.Namespace) -> int:
         return 0
     try:
         study = load(path)
-        if none := absent(study, path.parent):
+        marked = {getattr(field, "over", None) for field in study.fields}  # a field of it is for items that have one
+        if none := [one for one in absent(study, path.parent) if one not in marked]:
             left = ", ".join(one for one in study.show if one not in none)
             text = text.replace(f"show: [{', '.join(study.show)}]", f"show: [{left}]")
             path.write_text(text, encoding="utf-8")
