@@ -1,6 +1,8 @@
 """The same systems scored by several judges."""
 
+import re
 import zlib
+from itertools import product
 
 import numpy as np
 import pytest
@@ -10,7 +12,7 @@ from tests.there import there
 
 import longmark
 from longmark.analysis.compare import compare, document
-from longmark.analysis.compare.judges import sampled
+from longmark.analysis.compare.judges import cautions, sampled
 from longmark.errors import UserError
 from longmark.report.tables import as_csv, as_json, as_latex
 from longmark.scores.files import rows_of
@@ -109,7 +111,7 @@ def test_one_question_equal_scores_and_one_judge(tmp_path):
     equal = {j: {s: [0.1 + 0.2, 0.3, 0.3, 0.3] for s in "xyz"} for j in "ab"}
     (one,) = compare(judged(tmp_path / "equal", equal), judges=True).judges
     assert (one.w, one.reason, one.advice) == (None, "the means are equal", None)
-    assert "standard error" not in one.caution
+    assert "standard error" not in cautions([one])[0]
     alone = {"a": three()["mild"]}
     assert compare(judged(tmp_path / "alone", alone), judges=True, draws=100).judges == ()
 
@@ -194,3 +196,21 @@ def test_every_table_with_a_result_names_the_judges_in_every_form(tmp_path):
         assert "For these judges only: mild, strict." in table.note
         for text in (as_csv(table), as_json(table).decode(), as_latex(table)):
             assert "mild, strict" in text, table.name
+
+
+def test_what_holds_for_several_metrics_is_one_notice(tmp_path):
+    """Two judges, two metrics, two answers of each system to a question."""
+    for judge in ("mild", "strict"):
+        lines = [
+            f"{s}{i}{k},q{i},{s},{metric},{(i * 7 + k + len(s + judge)) % 11 / 11}"
+            for i, k, s, metric in product(range(12), range(2), ("x", "yy"), ("m", "n"))
+        ]
+        (tmp_path / f"{judge}.csv").write_text("\n".join(["example_id,question_id,system,metric,score", *lines]))
+    found = compare([tmp_path / "mild.csv", tmp_path / "strict.csv"], judges=True, draws=200)
+    cautions, repeated = (
+        [one for one in found.notices if words in one] for words in ("for these judges only", "more than once")
+    )
+    assert len(cautions) == 1
+    assert cautions[0].startswith("2 metrics: the result")
+    assert re.search(r"is about [\d.e-]+ \(m\), [\d.e-]+ \(n\)\.$", cautions[0])
+    assert repeated == ["m and n: x and yy answered some questions more than once; their mean score counts once."]

@@ -107,9 +107,11 @@ def test_tables_hold_every_pair_and_system_and_write_in_every_form(tmp_path):
     page = document(found)
     tables = {table.name: table for section in page.sections for table in section.tables}
     assert list(tables) == [
-        *("results", "differences", "readings", "hypotheses", "hypotheses-comparisons"),
-        *("means", "wins", "questions", "unscored"),
+        *("results", "differences", "hypotheses", "hypotheses-comparisons"),
+        *("readings", "means", "wins", "questions", "unscored"),
     ]
+    behind = ["Unscored answers", "Means and ranking", "Questions won", "Where the systems differ most"]
+    assert [one.title for one in page.sections if one.folded] == [*behind, "Missing scores"]
     assert [len(tables[name].rows) for name in ("means", "differences", "wins", "unscored")] == [9, 9, 9, 1]
     for table in tables.values():
         assert "nan" not in (as_csv(table) + as_text(table)).casefold()

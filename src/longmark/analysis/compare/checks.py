@@ -160,8 +160,9 @@ def question_notices(
             most += (~there).sum(axis=0) * present
         if absent := [name for name, scored in zip(names, present, strict=True) if not scored]:
             yield f"{metric}: no score of {listed(absent)}; the other systems are compared."
-        if repeated := [name for name in names if scores.repeated.get((metric, name))]:
-            yield f"{metric}: {listed(repeated)} answered some questions more than once; their mean score counts once."
+    repeated = ((one, [name for name in names if scores.repeated.get((one, name))]) for one in metrics)
+    more = "answered some questions more than once; their mean score counts once"
+    yield from by_reason((metric, f"{listed(who)} {more}" if who else None) for metric, who in repeated)
     if excluded:
         why = "because a system has no score" if complete else "for pairs with a system that has no score"
         sparse = names[int(np.argmax(most))]

@@ -23,7 +23,7 @@ from longmark.analysis.compare.checks import (
     run_notices,
 )
 from longmark.analysis.compare.hypotheses import tests_for
-from longmark.analysis.compare.judges import Judged, over_judges
+from longmark.analysis.compare.judges import Judged, cautions, over_judges
 from longmark.analysis.compare.margin import Decision, Margins, by_metric, decisions
 from longmark.analysis.compare.results import MetricResult, PairResult, described
 from longmark.analysis.compare.tests import Settings, family, tests_of
@@ -167,7 +167,7 @@ def compare(
         settings=how,
         differing=differing,
         notices=(
-            *(one.caution for one in judged),
+            *cautions(judged),
             *run_notices(scores, metrics, differing),
             *_notices(scores, found, places, how),
         ),
@@ -251,6 +251,7 @@ def _how(questions: int, metrics: int, systems: int, chosen: CompareOptions) -> 
 def _notices(scores: Scores, found: Sequence[MetricResult], places: Sequence[int], how: Settings) -> list[str]:
     """What a reader must know of the metrics, the most serious first."""
     notices = [notice for one in found for notice in _silent(one, how.alpha)]
+    notices += by_reason((one.metric, _undecided(one)) for one in found)
     notices += by_reason((one.metric, one.undetectable) for one in found)
     notices += by_reason((one.metric, None if any(pair.p for pair in one.pairs) else one.reason) for one in found)
     few = [one for one in found if FEWEST_TESTED <= one.n < _FEW and any(p.difference.detectable for p in one.pairs)]
@@ -270,8 +271,7 @@ def _notices(scores: Scores, found: Sequence[MetricResult], places: Sequence[int
 
 
 def _silent(one: MetricResult, alpha: float) -> Iterator[str]:
-    """That a system has significantly more unscored answers than another, with the largest difference of a metric; that
-    pairs are undecided because of unscored answers."""
+    """That a system has significantly more unscored answers than another, with the largest difference of a metric."""
     by_name = {system.system: system for system in one.systems}
     more = [pair for pair in one.pairs if pair.p_unscored is not None and pair.p_unscored <= alpha]
 
@@ -289,13 +289,19 @@ def _silent(one: MetricResult, alpha: float) -> Iterator[str]:
             f"of {most.asked:,} against {less.silent:,} of {less.asked:,}). On the common questions: "
             f"{widest.common.in_words('higher' if one.worst is None else 'better')}.{worst}{others}"
         )
-    if undecided := [pair for pair in one.pairs if pair.undecided]:
-        names = listed([" and ".join(pair.names) for pair in undecided[:3]])
-        names += f" and {len(undecided) - 3:,} more pairs" if len(undecided) > 3 else ""
-        yield (
-            f"{one.metric}: undecided between {names}, because the result depends on unscored answers (see Unscored "
-            "answers). Score them, or find out why they are not scored."
-        )
+
+
+def _undecided(one: MetricResult) -> str | None:
+    """That pairs are undecided because of unscored answers."""
+    undecided = [pair for pair in one.pairs if pair.undecided]
+    if not undecided:
+        return None
+    names = listed([" and ".join(pair.names) for pair in undecided[:3]])
+    names += f" and {len(undecided) - 3:,} more pairs" if len(undecided) > 3 else ""
+    return (
+        f"undecided between {names}, because the result depends on unscored answers (see Unscored answers). Score "
+        "them, or find out why they are not scored"
+    )
 
 
 def _reading(pair: PairResult) -> str:

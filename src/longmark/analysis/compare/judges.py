@@ -42,17 +42,12 @@ class Judged:
     reason: str | None
 
     @property
-    def caution(self) -> str:
-        """What a reader of the tests must know: they take these judges as the only ones."""
-        said = (
-            f"{self.metric}: the result is for these judges only ({', '.join(self.means)}). Tests and intervals of "
-            "differences do not include the variance between judges; other judges can give other results."
-        )
-        if self.components is not None:
-            samples = self.components.levels["sample"]
-            error = self.components.standard_error(questions=self.questions, judges=len(self.means), samples=samples)
-            said += f" For judges in general, the standard error of a difference is about {error:.2g}."
-        return said
+    def error(self) -> float | None:
+        """The standard error of a difference for judges in general."""
+        if self.components is None:
+            return None
+        samples = self.components.levels["sample"]
+        return self.components.standard_error(questions=self.questions, judges=len(self.means), samples=samples)
 
     @property
     def advice(self) -> str | None:
@@ -72,6 +67,24 @@ class Judged:
             f"Twice the {best} would shorten the interval of a difference most: its standard error is {now:.2g}, and "
             f"would be {others}."
         )
+
+
+def cautions(found: Sequence[Judged]) -> list[str]:
+    """What a reader of the tests must know: they take these judges as the only ones."""
+    of: dict[str, list[Judged]] = {}
+    for one in found:
+        of.setdefault(", ".join(one.means), []).append(one)
+    notices = []
+    for judges, those in of.items():
+        errors = [(one.metric, f"{one.error:.2g}") for one in those if one.error is not None]
+        each = ", ".join(f"{error} ({metric})" if len(those) > 1 else error for metric, error in errors)
+        notices.append(
+            f"{those[0].metric if len(those) == 1 else f'{len(those)} metrics'}: the result is for these judges only "
+            f"({judges}). Tests and intervals of differences do not include the variance between judges; other judges "
+            "can give other results."
+            + (f" For judges in general, the standard error of a difference is about {each}." if each else "")
+        )
+    return notices
 
 
 def judges_of(scores: Scores, metrics: Sequence[str]) -> str:

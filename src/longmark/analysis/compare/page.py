@@ -14,7 +14,7 @@ from longmark.analysis.compare.margin import UNDECIDED, margin_section
 from longmark.analysis.compare.results import MetricResult, PairResult, QuestionApart, SystemResult
 from longmark.analysis.grid import Grid
 from longmark.report.charts import ForestRow, Stack, groups, stacked
-from longmark.report.document import Document, Section
+from longmark.report.document import Document, Section, folded_after
 from longmark.report.figures import Figure
 from longmark.report.format import counted, listed, metric_titles, p_value
 from longmark.report.summary import reasons_in_words
@@ -44,17 +44,18 @@ def document(found: Comparison) -> Document:
     how = found.settings
     ci, simultaneous = (f"{100 * level:.4g} % CI" for level in (how.level, 1 - how.alpha))
     decided = (
-        *(_result(found), _differences(found), *_silent(found)),
+        *(_result(found), _differences(found)),
         *margin_section(found.margins, how.alpha, found.places),
         *hypotheses_section(found.hypotheses, tests, how.permutations, how.alpha, clusters),
-        *(_means(found), _wins(found)),
     )
+    behind = (*_silent(found), _means(found), _wins(found))
     first, *rest = (for_judges(one, found.judges) for one in decided)
+    folded = (*(for_judges(one, found.judges) for one in behind), _questions(found), _missing(found))
     return Document(
         kind="comparison",
         title=f"Comparison of {names}",
         lede=f"{counted(len(found.metrics), 'metric')}, paired by question.",
-        sections=(first, *judge_section(found.judges, found.places), *rest, _questions(found), _missing(found)),
+        sections=(first, *judge_section(found.judges, found.places), *rest, *folded_after(folded, 0)),
         notices=found.notices,
         settings={
             "Runs": list(found.runs),
