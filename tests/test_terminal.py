@@ -128,7 +128,7 @@ def paths(longmark: Command) -> Done:
 
 def bugs(longmark: Command) -> Done:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("longmark.metrics.page.listing", lambda: os.environ[f"KEY{HOSTILE}"])
+        patch.setattr("longmark.cli.small.listing", lambda: os.environ[f"KEY{HOSTILE}"])
         done = longmark("metrics")
     assert done.code == 1
     assert "Traceback" in done.err
@@ -280,7 +280,7 @@ def test_an_error_of_the_system_is_one_line_and_2(
     def fails() -> str:
         raise error
 
-    monkeypatch.setattr("longmark.metrics.page.listing", fails)
+    monkeypatch.setattr("longmark.cli.small.listing", fails)
     assert longmark("metrics") == Done(2, "", f"longmark: {line}\n")
 
 
@@ -288,7 +288,7 @@ def test_too_little_memory_is_no_traceback(longmark: Command, monkeypatch: pytes
     def fails() -> str:
         raise MemoryError
 
-    monkeypatch.setattr("longmark.metrics.page.listing", fails)
+    monkeypatch.setattr("longmark.cli.small.listing", fails)
     done = longmark("metrics")
     assert (done.code, "Traceback" in done.err) == (2, False)
     assert "memory" in done.err

@@ -14,6 +14,7 @@ from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 from tests.fuzz.engine import Fuzzer
 from tests.fuzz.files import RECORDS
@@ -24,7 +25,6 @@ from longmark.engine import manifest, session
 from longmark.engine.run import make_settings, open_cache
 from longmark.engine.settings import RunOptions, SessionOptions
 from longmark.errors import LongmarkError
-from longmark.metrics import docstring
 from longmark.models.budget import Budget
 from longmark.models.http import Endpoint
 from longmark.models.http_models import HttpChat, HttpEmbedder, HttpLanguageModel, HttpReranker
@@ -40,8 +40,7 @@ VARIANTS = [{**one, "variant_of": "q0", "variant": "paraphrase", "base_answer": 
 KINDS = (HttpChat, HttpEmbedder, HttpReranker, HttpLanguageModel)
 
 _to_json = Row.to_json
-manifest.environment = cache(manifest.environment)  # what takes longer than all the rest of a small run
-setattr(manifest, "docstring", cache(docstring))  # noqa: B010
+_environment = cache(manifest.environment)  # it takes longer than all the rest of a small run
 
 
 def _checked(row: Row) -> bytes:
@@ -63,13 +62,15 @@ def _numbers(value: Any) -> Iterator[float]:
 
 def _fuzzer(name: str, share: int, path: str, metrics: tuple[str, ...], examples: list[dict[str, Any]]) -> Fuzzer:
     def one(rng: random.Random, folder: Path) -> None:
-        Row.to_json = _checked  # type: ignore[assignment,method-assign]
         scene = Scene(rng, path)
         try:
-            with asyncio.Runner(loop_factory=Loop) as runner:
+            with (
+                patch.object(manifest, "environment", _environment),
+                patch.object(Row, "to_json", lambda row: _checked(row)),
+                asyncio.Runner(loop_factory=Loop) as runner,
+            ):
                 runner.run(_case(rng, folder, scene, rng.choice(metrics), examples))
         finally:
-            Row.to_json = _to_json  # type: ignore[method-assign]
             (folder / "sent.http").write_bytes(b"\n".join(scene.sent))
 
     return Fuzzer(name, share, one, LongmarkError)
