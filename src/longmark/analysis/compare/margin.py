@@ -5,16 +5,16 @@ Biopharmaceutics 15) reject together exactly where the interval of the differenc
 ± margin. Each decision is made by that interval alone, which is the one that is drawn:
 
     equivalent      it lies within ± margin
-    better, worse   it lies above or below 0, and the p that decides (`family`) is at most alpha; of equal differences,
-                    which show no spread, p alone decides
+    better, worse   it lies above or below 0, and the p that decides (`family`) is at most alpha
     non-inferior    it lies above -margin: the first is not worse by the margin or more
     non-superior    it lies below +margin: the first is not better by the margin or more
     undecided       it reaches beyond both ends of the margin
 
 With m pairs and metrics that have a margin, alpha is divided by m (Bonferroni): the level is 1 - 2 alpha / m.
 
-Equal differences have the interval that the metric's bounds give, or none without bounds, and then only better or worse
-can be claimed. A pair with unscored answers gets its word in both readings (`metric`), and its
+Equal differences show no spread. Where the test could reject, they are decided by their value, with and without bounds:
+equivalent within the margin, else better or worse by p. Their interval, from the metric's bounds, decides nothing: it
+counts what so few questions can miss. A pair with unscored answers gets its word in both readings (`metric`), and its
 conclusion is what both claim: non-inferior for equivalent and better, undecided for better and worse.
 """
 
@@ -139,12 +139,16 @@ def _word(
         return UNDECIDED, test.reason or difference.reason
     low, high = sorted(sign * end for end in difference.ends or (-math.inf, math.inf))
     equal = difference.ends is None or difference.method == ALL_EQUAL
+    if equal and test.undetectable:
+        return UNDECIDED, test.undetectable
+    if equal and abs(difference.value) < margin:
+        return EQUIVALENT, "all differences are equal: decided by their value"
     if -margin < low and high < margin:
         return EQUIVALENT, None
     if ahead is not None and (equal or low > 0 or high < 0):
         return "better" if ahead else "worse", "all differences are equal: decided by p" if equal else None
-    if difference.ends is None:
-        return UNDECIDED, test.undetectable or f"{difference.reason}: add --bounds METRIC=LOW:HIGH"
+    if equal:
+        return UNDECIDED, difference.reason
     return "non-inferior" if low > -margin else "non-superior" if high < margin else UNDECIDED, None
 
 
