@@ -38,8 +38,9 @@ def test_every_cell_is_asked_once_however_often_it_is_shown():
     assert sorted(asked) == [("a", "m1"), ("a", "m2"), ("b", "m1"), ("b", "m2")]
 
 
-def test_the_greatest_of_a_column_are_bold_and_of_values_the_interval_is_in_the_files_only():
-    one = replace(grid([]), columns=(Column("m1", places=2, kind="value"), Column("m2", places=2))).greatest()
+def test_of_values_the_interval_is_in_the_files_only():
+    columns = (Column("m1", places=2, kind="value"), Column("m2", places=2))
+    one = replace(grid([]), columns=columns, best={"m1": {"b"}, "m2": {"a"}})
     assert as_text(one.table()).splitlines()[1:] == [
         "a        0.25  0.50 [0.40, 0.60]*  10 of 12",
         "b       0.75*                   –         –",

@@ -68,14 +68,6 @@ class Grid(Generic[Row]):
             self._made[place] = self.cell(*place)
         return self._made[place]
 
-    def greatest(self) -> Grid[Row]:
-        """The same with the greatest estimates of each column in bold."""
-        best: dict[str, list[Row]] = {}
-        for name in (column.name for column in self.columns):
-            known = {row: made.value for row in self.rows if (made := self[row, name]) and made.value is not None}
-            best[name] = [row for row, value in known.items() if value == max(known.values())]
-        return replace(self, best=best)
-
     def table(self) -> Table:
         """A row for each row. Figures of files are unrounded, each estimate with its interval, n, missing and so on."""
 

@@ -151,6 +151,10 @@ def is_best(one: MetricResult, name: str) -> bool:
     return its is not None and its.best == 1 and any(other.best and other.best > 1 for other in one.systems)
 
 
+_WINNERS = 3
+"""Systems better than others that a conclusion names."""
+
+
 def conclusion(one: MetricResult) -> str:
     """What the tests of a metric say, in a few words."""
     if all(pair.p is None for pair in one.pairs):
@@ -162,13 +166,21 @@ def conclusion(one: MetricResult) -> str:
     if not significant:
         return f"{UNDECIDED}: unscored answers" if any(pair.undecided for pair in one.pairs) else _ALIKE
     way = "better" if one.facts.higher_is_better is not None else "higher"
-    first = significant[0].better  # pairs are in the order of the systems, the best first
     if len(one.systems) == 2:
-        return f"{first} is {way}"
-    others = [({*pair.names} - {first}).pop() for pair in significant if pair.better == first]
-    few = len(others) < 3
-    every = "all others" if len(others) == len(one.systems) - 1 else f"{len(others)} others"
-    return f"{first} is {way} than {listed(others) if few else every}"
+        return f"{significant[0].better} is {way}"
+    below: dict[str, list[str]] = {}  # pairs are in the order of the systems, the best first
+    for pair in significant:
+        better = str(pair.better)
+        below.setdefault(better, []).append(pair.second if better == pair.first else pair.first)
+
+    def than(others: Sequence[str]) -> str:
+        every = "all others" if len(others) == len(one.systems) - 1 else f"{len(others)} others"
+        return listed(others) if len(others) < 3 else every
+
+    named = [f"{better} than {than(others)}" for better, others in list(below.items())[:_WINNERS]]
+    more = sum(map(len, list(below.values())[_WINNERS:]))
+    named += [f"and {counted(more, 'more pair')} differ"] if more else []
+    return ", ".join(named).replace(" than ", f" is {way} than ", 1)
 
 
 def _clusters(found: Comparison) -> str:

@@ -11,6 +11,7 @@ from tests.analysis.studies.calf.calf_runs import CHOICES, JUDGE, METRIC, VOTER,
 
 from longmark.analysis.grid import Grid
 from longmark.analysis.studies.calf import cases, tables
+from longmark.analysis.studies.calf.page import in_words
 from longmark.analysis.studies.calf.results import (
     FIRST,
     LONGER_CHARACTERS,
@@ -246,6 +247,19 @@ def test_a_verdict_missing_from_some_pairs_leaves_them_unscored(tmp_path: Path):
     found = results(tmp_path, given=given, made=[])
     assert found.judges["ChatGPT"].made(8) == [None, "b"] * 4
     assert cases.write_pages(found, examples_of(tmp_path / "run"), tmp_path / "out")
+
+
+@pytest.mark.parametrize(("says", "best"), [("a", None), ("b", METRIC)])
+def test_a_judge_that_chose_once_is_not_the_best_for_it(tmp_path: Path, says: str, best: str | None):
+    """People chose a on the first pair; the metric is right on it and on six of the other seven."""
+    gold = results(tmp_path / "gold").gold
+    made = [row(str(n), METRIC, "a" if n == 8 else choice) for n, choice in enumerate(gold, 1)]
+    found = results(tmp_path, made=[*made, row("1", JUDGE, says)])
+    assert found.gold[0] == "a"
+    assert found.best((METRIC, JUDGE), [range(8)]) == best
+    assert f"The best metric is {best or 'undecided'}" in in_words(found)
+    grid = tables.by_group(found, "t", "T", {"every": range(8)}, (METRIC, JUDGE))
+    assert grid.best == ({key: {best} for key in ("every", tables.ALL, tables.AVERAGE)} if best else {})
 
 
 def test_a_judge_that_sees_one_answer_at_a_time_has_no_orders(tmp_path: Path):

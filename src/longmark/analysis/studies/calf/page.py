@@ -63,13 +63,20 @@ def _accuracy(results: Results) -> Figure:
     return tables.accuracy(results).forest(label, reference=lines)
 
 
+_UNDECIDED = (
+    "The best metric is undecided: several are equally accurate on the pairs that all choose on, or another one is "
+    "best with missing choices counted as wrong."
+)
+
+
 def in_words(results: Results) -> str:
     """The best metric beside the best baseline and the raters' agreement."""
     known = [one for one in results.metrics if not one.direction and one.accuracy.value is not None]
     says = [f"{counted(sum(gold is not None for gold in results.gold), 'pair')} with people's choice."]
     if known:
-        best = max(known, key=lambda one: one.accuracy.value or 0.0)
-        says.append(f"The best metric is {best.metric}: {fixed(best.accuracy.value, 3)}.")
+        accuracy = {one.metric: one.accuracy.value for one in known}
+        best = results.best(accuracy, [range(len(results.pairs))])
+        says.append(f"The best metric is {best}: {fixed(accuracy[best], 3)}." if best else _UNDECIDED)
         above = [one.metric for one in known if tables.verdict(results, one) == "above"]
         says.append(f"Above the best baseline: {listed(above, 8) if above else 'no metric'}.")
     if (base := results.best_baseline) is not None:

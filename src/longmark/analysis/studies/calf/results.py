@@ -22,6 +22,7 @@ from longmark.analysis.studies.calf.rows import Facts, Judge, Read
 from longmark.errors import UserError
 from longmark.records.pair import EXPANSION_CHECKS
 from longmark.scores.labels import MOST_GROUPS
+from longmark.scores.readings import best, readings
 from longmark.stats.results import Estimate
 
 MODES = {"human/human": "H/H", "human/model": "H/M", "model/model": "M/M"}
@@ -100,6 +101,21 @@ class Results:
             one for one in self.metrics if one.direction and not one.accuracy.missing and one.accuracy.value is not None
         ]
         return max(whole, key=lambda one: one.accuracy.value or 0.0, default=None)
+
+    def best(self, names: Iterable[str], parts: Sequence[Rows], ties: bool = True) -> str | None:
+        """The most accurate on the pairs that all choose on, which is so with a missing choice counted as wrong, too;
+        None: undecided. parts: pairs, whose accuracies are averaged; ties False: without those on which people tied. A
+        baseline counts where it chooses on every pair (what it does not apply to is no silence), a judge where it chose
+        at all."""
+        decided = [[row for row in rows if self.gold[row] and (ties or self.gold[row] != TIE)] for rows in parts]
+        of = {name: [{str(row): self.right[name][row] for row in rows} for rows in decided] for name in names}
+        for name, its in list(of.items()):
+            missing = [right is None for part in its for right in part.values()]
+            if all(missing) or (self.judges[name].baseline and any(missing)):
+                del of[name]
+        if not all(decided):
+            return None
+        return best(readings([{name: its[place] for name, its in of.items()} for place in range(len(parts))]))
 
     @cached_property
     def subjects(self) -> dict[str, Rows]:

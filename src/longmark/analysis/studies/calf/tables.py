@@ -77,9 +77,13 @@ def by_group(
     columns = [Column(group, places=3, kind=kind, key=f"group_{group}") for group in groups]
     columns = [Column(ALL, places=3, key="all_pairs"), *columns]
     columns.append(Column(AVERAGE, places=3, kind="value", key="mean_of_groups"))
-    note = "all: the pairs of all groups. Avg.: the mean of the groups, as published. Bold: the greatest of a column."
+    note = "all: the pairs of all groups. Avg.: the mean of the groups, as published. Bold: the most accurate on the "
+    note += "pairs that all choose on, if it is so with a missing choice counted as wrong, too."
     note += " Intervals of the groups are in the files." if many else ""
-    return Grid(name, title, (METRIC,), metrics or list(results.judges), columns, cell, note, "pairs").greatest()
+    rows = metrics or list(results.judges)
+    parts = {**{column: [its] for column, its in every.items()}, AVERAGE: list(groups.values())}
+    best = {column: {top} for column, its in parts.items() if (top := results.best(rows, its, ties))}
+    return Grid(name, title, (METRIC,), rows, columns, cell, note, "pairs", best)
 
 
 def subjects(results: Results) -> Iterator[Grid[str]]:
