@@ -36,6 +36,7 @@ from longmark.models.handles import ChatHandle, Models
 from longmark.models.protocols import ChatReply, ChatRequest, Message
 from longmark.prompts import Prompt
 from longmark.records import Example
+from longmark.records.evidence import Judgement, Judgements
 
 REASON_TOKENS = 512  # of a reply with a reason
 _MOST_QUOTES = 3
@@ -163,22 +164,22 @@ async def judged_score(models: Models, prompts: ScorePrompts, inputs: Mapping[st
     else:
         prompt, reader = (reasons, prompts.reasoned) if reasons else (prompts.text, prompts.number)
     scores: list[float] = []
-    shown: list[dict[str, Any]] = []
+    shown: list[Judgement] = []
     for judge, k in ((judge, k) for judge in models.judges for k in judging.numbers):
         try:
             verdict = await ask(models, judge, prompt, inputs, reader, Sampling(judging.temperature, k))
         except NoScore as unscored:
-            unscored.evidence = {"judges": [*shown, unscored.evidence]}
+            unscored.evidence = Judgements(judges=[*shown, Judgement(**unscored.evidence)]).evidence()
             raise
         except Unsupported as error:
-            raise NoScore("unsupported", str(error), {"judges": shown}) from None
+            raise NoScore("unsupported", str(error), Judgements(judges=shown).evidence()) from None
         score, more = verdict.value
         if reasons and not by_text:
             more = {**more, **await _reason(models, judge, (prompt, inputs), verdict.replies[-1])}
         scores.append(score)
         sample = {"sample": k} if judging.samples > 1 else {}
-        shown.append({**verdict.evidence(), **more, **sample, "score": score})
-    return Score(math.fsum(scores) / len(scores), {"judges": shown})
+        shown.append(Judgement(**{**verdict.evidence(), **more, **sample, "score": score}))
+    return Score(math.fsum(scores) / len(scores), Judgements(judges=shown).evidence())
 
 
 async def _reason(

@@ -9,6 +9,7 @@ from itertools import compress
 from typing import Any
 
 from longmark.records import Pair, Row
+from longmark.records.evidence import Choices, Chosen, SideScores
 from longmark.records.pair import Side
 from longmark.report.format import counted, share
 from longmark.report.view import Cell, View
@@ -66,11 +67,11 @@ def choices_view(pair: Pair, results: Mapping[str, Row], titles: Mapping[str, st
         lines += [_line(rater, choice) for rater, choice in pair.labels.items()]
     flips = 0
     for name, row in results.items():
-        evidence, choice = row.evidence, choice_of(row.score) or row.status.replace("_", " ")
-        given, compared = evidence.get("choices"), evidence.get("pair")
-        orders = [_in_order(given, first) for first in "ab"]
-        scores = [f"{compared[side]:.4g}" if isinstance(compared, dict) else "" for side in "ab"]
-        flips += (flipped := evidence.get("flipped") is True)
+        choice = choice_of(row.score) or row.status.replace("_", " ")
+        choices, compared = Choices.of(row.evidence), SideScores.of(row.evidence)
+        orders = [_in_order(choices.choices if choices else (), first) for first in "ab"]
+        scores = [f"{score:.4g}" for score in (compared.pair.a, compared.pair.b)] if compared else ["", ""]
+        flips += (flipped := bool(choices and choices.flipped))
         lines.append(_line(titles[name], choice, "flipped" if flipped else "", (*orders, *scores)))
     kept = [True, True, *(any(line[place].value for line in lines) for place in range(2, len(_HEADS)))]
     cells = [list(compress(line, kept)) for line in lines]
@@ -82,16 +83,12 @@ def _line(by: str, choice: str, note: str = "", more: Sequence[str] = ("",) * 4)
     return [Cell("words", by), Cell("line", choice, note), *(Cell("line", one) for one in more)]
 
 
-def _in_order(given: Any, first: str) -> str:
+def _in_order(choices: Iterable[Chosen], first: str) -> str:
     """The choices that judges made with this answer shown first: `a`, of several judges `a, tie`; votes behind."""
-    found = (
-        [one for one in given if isinstance(one, dict) and one.get("first") == first] if isinstance(given, list) else []
-    )
     shown = []
-    for one in found:
-        votes = one.get("votes")
-        said = Counter(map(str, votes)) if isinstance(votes, list) and len(votes) > 1 else {}
-        shown.append(
-            str(one.get("choice", "")) + (f" ({', '.join(f'{n} {of}' for of, n in said.items())})" if said else "")
-        )
+    for one in choices:
+        if one.first == first:
+            votes = Counter(one.votes) if len(one.votes) > 1 else {}
+            counts = ", ".join(f"{count} {choice}" for choice, count in votes.items())
+            shown.append(one.choice + (f" ({counts})" if counts else ""))
     return ", ".join(shown)

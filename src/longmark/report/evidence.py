@@ -11,11 +11,22 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
 from itertools import compress, zip_longest
-from typing import Any
+from typing import Any, TypeVar
 
 from longmark.records import Row
+from longmark.records.evidence import (
+    Claims,
+    Dimension,
+    Facts,
+    Labelled,
+    Passages,
+    Points,
+    Question,
+    Questions,
+    Turns,
+    Vote,
+)
 from longmark.records.metric_name import base_of
 from longmark.report.format import BY, counted, fixed, listed
 from longmark.report.graph_view import graph_view
@@ -42,9 +53,9 @@ _COSINE = (
     "was asked (1: the same)."
 )
 _FROM = {True: "From the masked answer", False: "From the answer as it is"}
-_NUMBER = (int, float)
 _PARAMETERS = re.compile(r"@\S+")
-_OTHER_SHAPE = (KeyError, TypeError, ValueError, AttributeError, StopIteration)
+_OTHER_SHAPE = (KeyError, ValueError, StopIteration)
+_T = TypeVar("_T")
 
 
 # Numbers with a sign -------------------------------------------------------------------------------------------------
@@ -99,27 +110,19 @@ def views_of(results: Results, facts: Mapping[str, MetricFacts]) -> list[View]:
     titles = [_PARAMETERS.sub("", view.title) for view in found]
     for view, title in zip(found, titles, strict=True):
         view.title = title if titles.count(title) == 1 else view.title.replace("@", ", ")
-    with suppress(*_OTHER_SHAPE):
-        if people := _people(results):
-            return [people, *found]
-    return found
+    people = _people(results)
+    return [people, *found] if people else found
 
 
 def _people(results: Results) -> View | None:
     """People's labels of the answer, a line for each rater and each evaluator, where a study added them to its rows."""
     lines: dict[str, dict[str, str]] = {}
     for name, row in results.items():
-        given = row.evidence.get("people")
-        if isinstance(given, dict):
-            by = name.partition(BY)[2]
-            labels = {
-                **given["labels"],
-                **({f"evaluator {by}".strip(): own} if (own := given.get("evaluator")) else {}),
-            }
-            for rater, label in labels.items():
-                lines.setdefault(rater, {})[given["dimension"]] = (
-                    f"{label:g}" if isinstance(label, float) else str(label)
-                )
+        if labelled := Labelled.of(row.evidence):
+            by, given = name.partition(BY)[2], labelled.people
+            judged = {f"evaluator {by}".strip(): given.evaluator} if given.evaluator else {}
+            for rater, label in {**given.labels, **judged}.items():
+                lines.setdefault(rater, {})[given.dimension] = f"{label:g}" if isinstance(label, float) else str(label)
     names = list(dict.fromkeys(name for line in lines.values() for name in line))
     if not names:
         return None
@@ -130,24 +133,15 @@ def _people(results: Results) -> View | None:
     )
 
 
-def _as(kind: type | tuple[type, ...], value: Any) -> Any:
-    """The value; TypeError where it is not of this kind, or not finite."""
-    if (
-        not isinstance(value, kind)
-        or isinstance(value, bool)
-        or (isinstance(value, float) and not math.isfinite(value))
-    ):
-        raise TypeError(f"expected {kind}, found {value!r}")
-    return value
+def _some(listed: list[_T]) -> list[_T]:
+    """The list; ValueError where it is empty."""
+    if not listed:
+        raise ValueError("an empty list")
+    return listed
 
 
-def _list(value: Any) -> list[Any]:
-    """TypeError where it is no list or an empty one."""
-    return list(_as(list, value or None))
-
-
-def _rest(evidence: Mapping[str, Any], *shown: str) -> Block:
-    rest = {key: value for key, value in evidence.items() if key not in shown}
+def _rest(row: Row, *shown: str) -> Block:
+    rest = {key: value for key, value in row.evidence.items() if key not in shown}
     return "fold", "More of the evidence" if rest else "", rest
 
 
@@ -156,13 +150,12 @@ def _claims(its: Shared) -> View | None:
     overall = next((row for row in its.rows.values() if "weights" in row.evidence), None)
     if overall is None:
         return _dimensions(its)
-    evidence = overall.evidence
-    weights = {name: _as(_NUMBER, weight) for name, weight in _as(dict, evidence["weights"]).items()}
-    claims = [(one["claim"], {name: one["dimensions"][name] for name in weights}) for one in _list(evidence["claims"])]
-    blocks = _verdicts(its, list(weights), claims, evidence.get("judges"))
+    evidence = Claims.model_validate(overall.evidence)
+    claims = [(one.claim, {name: one.dimensions[name] for name in evidence.weights}) for one in _some(evidence.claims)]
+    blocks = _verdicts(its, list(evidence.weights), claims, evidence.judges)
     lines, products = [], []
-    for name, weight in weights.items():
-        given = [votes[name]["vote"] for _, votes in claims]
+    for name, weight in evidence.weights.items():
+        given = [votes[name].vote for _, votes in claims]
         yes, no = given.count("yes"), given.count("no")
         mean, product = "no mean, excluded", "–"
         if yes + no:
@@ -171,13 +164,13 @@ def _claims(its: Shared) -> View | None:
         counts = {"dimension": _plain(name), "yes": yes, "no": no, "n/a": given.count("n/a")}
         lines.append({**counts, "mean = yes / (yes + no)": mean, "weight": weight, "weight × mean": product})
     blocks += [("head", "Computation of the score"), ("value", lines)]
-    if (reason := evidence.get("rule") or overall.reason) or not products:
-        blocks.append(("gap", _as(str, reason)))
+    if (reason := evidence.rule or overall.reason) or not products:
+        blocks.append(("gap", reason or "no dimension has a mean"))
     else:
         above, below = (" + ".join(parts) for parts in zip(*products, strict=True))
         name = _plain(its.metric.rpartition(".")[2])
         blocks.append(("sum", f"{name} = ({above}) / ({below})", fixed(overall.score, 3)))
-    blocks.append(_rest(evidence, "claims", "weights", "judges", "rule"))
+    blocks.append(_rest(overall, "claims", "weights", "judges", "rule"))
     return View("Claims and their verdicts", counted(len(claims), "claim"), list(its.rows), blocks)
 
 
@@ -185,133 +178,132 @@ def _dimensions(its: Shared) -> View | None:
     """Claims with their votes from the scores of the dimensions. Each of those has only the claims on which a judge
     found a detail, so the others are n/a."""
     names = [name for name, row in its.rows.items() if "votes" in row.evidence and "claims" in row.evidence]
-    votes: dict[str, dict[str, Any]] = {}
+    votes: dict[str, dict[str, Vote]] = {}
     for name in names:
-        for claim in _as(list, its.rows[name].evidence["claims"]):
-            votes.setdefault(_as(str, claim["claim"]), {one: {"vote": "n/a"} for one in names})[name] = claim
+        for claim in Dimension.model_validate(its.rows[name].evidence).claims:
+            votes.setdefault(claim.claim, dict.fromkeys(names, Vote(vote="n/a")))[name] = claim
     if names and not votes:
         return None
     note = f"Claims without a detail are not recorded here. They are in the evidence of {its.metric}."
-    blocks = [*_verdicts(its, names, _list(list(votes.items())), None), ("note", note)]
+    blocks = [*_verdicts(its, names, _some(list(votes.items())), []), ("note", note)]
     return View("Claims and their verdicts", counted(len(votes), "claim"), names, blocks)
 
 
-def _verdicts(its: Shared, names: Sequence[str], claims: Sequence[tuple[str, Any]], judges: Any) -> list[Block]:
+def _verdicts(
+    its: Shared, names: Sequence[str], claims: Sequence[tuple[str, Mapping[str, Vote]]], judges: Sequence[str]
+) -> list[Block]:
     """judges: the jury's models, where the evidence names them."""
     models = next((models for row in its.rows.values() if (models := row.signature.models.get("judge"))), [])
 
     def juror(k: int, n: int) -> str:
-        jury = next((one for one in (judges, models) if isinstance(one, list) and len(one) == n), None)
+        jury = next((one for one in (judges, models) if len(one) == n), None)
         if jury is None:
             return f"{models[0]}, sample {k + 1}" if len(models) == 1 else f"judge {k + 1}"
         return f"{jury[k]}" + (f", sample {k + 1}" if n > 1 and len(set(jury)) == 1 else "")
 
-    def voices(vote: Mapping[str, Any]) -> list[dict[str, Any]]:
-        labels, reasons = vote["labels"], _as(list, vote.get("reasons", []))
-        given = zip_longest(labels, (_as((str, type(None)), reason) for reason in reasons[: len(labels)]))
+    def voices(vote: Vote) -> list[dict[str, Any]]:
+        given = zip_longest(vote.labels, vote.reasons[: len(vote.labels)])
         return [
-            {"judge": juror(k, len(labels)), "label": label or "missing, counts as n/a", "reason": reason or ""}
+            {"judge": juror(k, len(vote.labels)), "label": label or "missing, counts as n/a", "reason": reason or ""}
             for k, (label, reason) in enumerate(given)
         ]
 
-    def cell(vote: Mapping[str, Any]) -> Cell:
-        labels = _as(list, vote.get("labels", []))
-        if vote["vote"] not in VERDICTS or any(label is not None and label not in VERDICTS for label in labels):
-            raise ValueError("no verdict")
-        agreeing = sum((label or "n/a") == vote["vote"] for label in labels)
-        return Cell("verdict", vote["vote"], f"{agreeing} of {len(labels)}" if agreeing < len(labels) else "")
+    def cell(vote: Vote) -> Cell:
+        count = len(vote.labels)
+        agreeing = sum((label or "n/a") == vote.vote for label in vote.labels)
+        return Cell("verdict", vote.vote, f"{agreeing} of {count}" if agreeing < count else "")
 
     lines = []
     for text, votes in claims:
         cells = [cell(votes[name]) for name in names]
-        more = {name: voices(votes[name]) for name in names if votes[name].get("labels")}
-        lines.append([Cell("words", _as(str, text), more=more), *cells])
+        more = {name: voices(votes[name]) for name in names if votes[name].labels}
+        lines.append([Cell("words", text, more=more), *cells])
     return [("legend",), ("table", ["Claim", *map(_plain, names)], lines, "claim", "")]
 
 
 def _points(its: Shared) -> View:
     """The parts of the answer, what each adds to its relevance, and their order by that."""
-    evidence = max((one for one in its.evidence if "points" in one), key=len, default={"points": None})
-    points = [(_as(int, one["point"]), _as(str, one["text"]), one.get("delta")) for one in _list(evidence["points"])]
-    numbers, deltas = [point for point, _, _ in points], [delta for _, _, delta in points if delta is not None]
-    measured, scale = len(deltas) == len(points), Scale(_as(_NUMBER, delta) for delta in deltas)
-    order = evidence.get("new_order") or []
-    order = order if sorted(order) == sorted(numbers) else []
+    row = max((one for one in its.rows.values() if "points" in one.evidence), key=lambda one: len(one.evidence))
+    evidence = Points.model_validate(row.evidence)
+    points = _some(evidence.points)
+    numbers, deltas = [one.point for one in points], [one.delta for one in points if one.delta is not None]
+    measured, scale = len(deltas) == len(points), Scale(deltas)
+    order = evidence.new_order if sorted(evidence.new_order) == sorted(numbers) else []
     lines = []
-    for before, (number, text, delta) in enumerate(points, start=1):
-        none = "no effect" if number in _as(list, evidence.get("without_effect", [])) else ""
-        after = order.index(number) + 1 if order else before
+    for before, one in enumerate(points, start=1):
+        none = "no effect" if one.point in evidence.without_effect else ""
+        after = order.index(one.point) + 1 if order else before
         place = f"{before}, stays" if after == before else f"{before} → {after} ({'up' if after < before else 'down'})"
-        lines.append([Cell("line", f"point {number}"), Cell("words", text), Cell("signed", (delta, scale), none)])
-        lines[-1].append(Cell("line", place))
-    for part, none, stays in (("intro", "not a point", "stays first"), ("closing", "not scored", "stays last")):
-        if text := evidence.get(part):
-            aside = [Cell("words", _as(str, text)), Cell("aside", none), Cell("aside", stays)]
-            lines.insert(0 if part == "intro" else len(lines), [Cell("line", part), *aside])
+        cells = [Cell("line", f"point {one.point}"), Cell("words", one.text), Cell("signed", (one.delta, scale), none)]
+        lines.append([*cells, Cell("line", place)])
+    if evidence.intro:
+        aside = [Cell("words", evidence.intro), Cell("aside", "not a point"), Cell("aside", "stays first")]
+        lines.insert(0, [Cell("line", "intro"), *aside])
+    if evidence.closing:
+        aside = [Cell("words", evidence.closing), Cell("aside", "not scored"), Cell("aside", "stays last")]
+        lines.append([Cell("line", "closing"), *aside])
     kept = [True, True, measured, bool(order)]
     lines, heads = [[*compress(line, kept)] for line in lines], [*compress(_HEADS, kept)]
-    score = its.rows["relevance"].score if "relevance" in its.rows else evidence.get("relevance")
-    says = "" if score is None else f"The reranker gives the answer {signed(_as(_NUMBER, score), 3)}. "
+    score = its.rows["relevance"].score if "relevance" in its.rows else evidence.relevance
+    says = "" if score is None else f"The reranker gives the answer {signed(score, 3)}. "
     says += _DELTA_OF_POINT if measured else "No delta was computed."
     blocks: list[Block] = [("note", says), ("table", heads, lines, "part of the answer", "parts of the answer")]
     if order:
         way = "keep their order" if order == numbers else f"come in the order {', '.join(map(str, order))}"
         blocks.append(("note", f"Sorted by delta, the points {way}."))
     blocks += [("gap", reason) for reason in dict.fromkeys(row.reason for row in its.rows.values()) if reason]
-    blocks.append(_rest(evidence, "points", "intro", "closing", "new_order", "relevance", "without_effect"))
+    blocks.append(_rest(row, "points", "intro", "closing", "new_order", "relevance", "without_effect"))
     return View("Points and what each adds", counted(len(points), "point"), list(its.rows), blocks)
 
 
 def _facts(its: Shared) -> View:
     """The facts drawn from the passages, with the passages that each comes from as far as the row knows them."""
     covers = list(its.rows)
-    evidence = next(one for one in its.evidence if "claims" in one)
-    scale = Scale(_as(_NUMBER, fact["delta"]) for fact in _list(evidence["claims"]))
-    extremes = {_NEEDED: evidence.get("most_needed"), _DISTRACTING: evidence.get("most_distracting")}
+    row = next(one for one in its.rows.values() if "claims" in one.evidence)
+    evidence = Facts.model_validate(row.evidence)
+    scale = Scale(fact.delta for fact in _some(evidence.claims))
+    extremes = {_NEEDED: evidence.most_needed, _DISTRACTING: evidence.most_distracting}
     lines = []
-    for fact in evidence["claims"]:
-        part, passages = fact.get("relative"), [_as(int, number) for number in fact.get("passages") or []]
-        badges = [badge for badge, text in extremes.items() if text == fact["claim"]]
-        cells = [Cell("words", _as(str, fact["claim"]), badges=badges), Cell("signed", (fact["delta"], scale))]
-        cells.append(Cell("number", "–" if part is None else f"{signed(100 * _as(_NUMBER, part), 1)} %"))
-        lines.append([*cells, Cell("line", listed(list(map(str, passages))) if passages else "not known")])
-    confidence = evidence.get("confidence")
-    known = "" if confidence is None else f" ({_as(_NUMBER, confidence):.3g})"
+    for fact in evidence.claims:
+        badges = [badge for badge, text in extremes.items() if text == fact.claim]
+        part = "–" if fact.relative is None else f"{signed(100 * fact.relative, 1)} %"
+        passages = listed(list(map(str, fact.passages))) if fact.passages else "not known"
+        cells = [Cell("words", fact.claim, badges=badges), Cell("signed", (fact.delta, scale))]
+        lines.append([*cells, Cell("number", part), Cell("line", passages)])
+    known = "" if evidence.confidence is None else f" ({evidence.confidence:.3g})"
     names = {"absolute": "mean delta", "relative": "mean of delta / confidence"}
     scored = {part: row.score for part, row in its.rows.items() if row.score is not None}
     means = [f"{names.get(part, _plain(part) or 'score')} = {signed(score, 4)}" for part, score in scored.items()]
     blocks: list[Block] = [("note", _DELTA_OF_FACT.format(known)), ("sum", ", ".join(means), "")]
     blocks.append(("table", ["Fact", "Delta", "Of the confidence", "Passages"], lines, "fact", ""))
-    blocks.append(_rest(evidence, "claims", "confidence"))
+    blocks.append(_rest(row, "claims", "confidence"))
     return View("Facts of the passages and what they contributed", counted(len(lines), "fact"), covers, blocks)
 
 
 def _questions(its: Shared) -> View:
     """Questions that the judge wrote from the answer, masked and as it is, with their cosines."""
     parts = {part: row for part, row in its.rows.items() if row.evidence.get("questions")}
-    scale = Scale([1.0, *(_as(_NUMBER, q["cosine"]) for row in parts.values() for q in row.evidence["questions"])], 3)
+    read = [(row, Questions.model_validate(row.evidence)) for row in parts.values()]
+    scale = Scale([1.0, *(question.cosine for _, evidence in read for question in evidence.questions)], 3)
     blocks: list[Block] = [("note", _COSINE)]
-    shown: list[list[Any]] = []
-    for row in parts.values():
-        evidence, questions = row.evidence, _list(row.evidence["questions"])
-        blocks.append(("head", _FROM["masked_answer" in evidence]))
-        if evidence.get("masked_answer"):
-            slots = {
-                f"[{slot.upper()}]"
-                for slot in (evidence.get("masked_by_code") or evidence.get("rewritten_placeholders", {}))
-            }
-            blocks.append(("masked", _as(str, evidence["masked_answer"]), slots))
+    shown: list[list[Question]] = []
+    for row, evidence in read:
+        questions = evidence.questions
+        blocks.append(("head", _FROM[evidence.masked_answer is not None]))
+        if evidence.masked_answer:
+            slots = {f"[{slot.upper()}]" for slot in evidence.masked_by_code or evidence.rewritten_placeholders}
+            blocks.append(("masked", evidence.masked_answer, slots))
         if questions in shown:
             blocks.append(("note", "The same questions with the same cosines."))
         else:
             shown.append(questions)
-            lines = [[Cell("words", _as(str, q["question"])), Cell("signed", (q["cosine"], scale))] for q in questions]
+            lines = [[Cell("words", one.question), Cell("signed", (one.cosine, scale))] for one in questions]
             blocks.append(("table", ["Question", "Cosine"], lines, "question", ""))
         if row.score is not None:
             mean = fixed(row.score, 3).replace("-", "−")
             blocks.append(("sum", f"mean of {counted(len(questions), 'cosine')}", mean))
-        blocks.append(_rest(evidence, "questions", "masked_answer"))
-    count = counted(len(_list([one for questions in shown for one in questions])), "question")
+        blocks.append(_rest(row, "questions", "masked_answer"))
+    count = counted(len(_some([one for questions in shown for one in questions])), "question")
     return View("Questions that the answer would answer", count, list(parts), blocks)
 
 
@@ -335,7 +327,7 @@ def _cells(its: Shared) -> View | None:
                 ("head", _plain(key).capitalize()),
                 ("table", [_plain(head) for head in heads], cells, "line", ""),
             ]
-        blocks.append(_rest(row.evidence, *(key for key, value in row.evidence.items() if _objects(value))))
+        blocks.append(_rest(row, *(key for key, value in row.evidence.items() if _objects(value))))
     title = _plain(its.metric.rpartition(".")[2]).capitalize()
     return View(title, counted(len(shown), "table"), list(its.rows), blocks) if shown else None
 
@@ -354,26 +346,25 @@ def _cell(value: Any) -> Cell:
 
 def _turns(its: Shared) -> View | None:
     """Who said what, in turn."""
-    return _two(its, "turns", ("who", "text"), ("Turns", "turn"))
+    row = next(one for one in its.rows.values() if "turns" in one.evidence)
+    lines = [[Cell("line", one.who), Cell("words", one.text)] for one in Turns.model_validate(row.evidence).turns]
+    return _two(its, ("Who", "Text"), lines, ("Turns", "turn"), _rest(row, "turns"))
 
 
 def _marked(its: Shared) -> View | None:
     """Passages of the answer with what they are."""
-    return _two(its, "marked", ("text", "label"), ("Passages of the answer", "passage"))
+    row = next(one for one in its.rows.values() if "marked" in one.evidence)
+    marked = Passages.model_validate(row.evidence).marked
+    lines = [[Cell("words", one.text), Cell("line", one.label)] for one in marked]
+    return _two(its, ("Text", "Label"), lines, ("Passages of the answer", "passage"), _rest(row, "marked"))
 
 
-def _two(its: Shared, key: str, names: tuple[str, str], title: tuple[str, str]) -> View | None:
+def _two(
+    its: Shared, heads: tuple[str, str], lines: Sequence[list[Cell]], title: tuple[str, str], rest: Block
+) -> View | None:
     """A table of two texts of each entry; None if there is none."""
-    evidence = next(one for one in its.evidence if key in one)
-    if evidence[key] == []:
-        return None
-    lines = [
-        [Cell("words" if name == "text" else "line", _as(str, one[name])) for name in names]
-        for one in _list(evidence[key])
-    ]
-    heads = [name.capitalize() for name in names]
-    blocks: list[Block] = [("table", heads, lines, title[1], ""), _rest(evidence, key)]
-    return View(title[0], counted(len(lines), title[1]), list(its.rows), blocks)
+    blocks: list[Block] = [("table", heads, lines, title[1], ""), rest]
+    return View(title[0], counted(len(lines), title[1]), list(its.rows), blocks) if lines else None
 
 
 _MAKERS: dict[str, Callable[[Shared], View | None]] = {

@@ -14,6 +14,7 @@ from typing import Any
 from markupsafe import Markup, escape
 
 from longmark.records import Row
+from longmark.records.evidence import Judgement, Judgements, Passages
 from longmark.report.format import counted
 from longmark.report.view import View
 
@@ -22,7 +23,6 @@ Places = dict[tuple[int, int], int]
 _FOLDED = {ord(mark): '"' for mark in "“”„‟«»"} | {ord(mark): "'" for mark in "‘’‚‛‹›`´"}
 _LETTER = r"[0-9A-Za-z\u00c0-\u024f\u0370-\u052f]"  # of scripts with spaces between words: Latin, Greek, Cyrillic
 _AROUND = ' "“”„«»'  # a quote is shown between marks of the page
-_REPLIES = ("text", "reason_reply", "unreadable_reply")
 
 
 def place_of(quote: str, answer: str) -> tuple[int, int] | None:
@@ -65,59 +65,48 @@ def reasons_view(
     found = {}
     for name, head in heads.items():
         row = results.get(name)
-        verdicts = _verdicts(row.evidence) if row else []
-        if row is None or not any("reason" in one for one in verdicts):
+        given = Judgements.of(row.evidence) if row else None
+        if row is None or given is None or not any("reason" in one.model_fields_set for one in given.judges):
             continue
         judges = []
-        for verdict, model in zip(verdicts, _short([str(one.get("model")) for one in verdicts]), strict=True):
-            own = verdict.get("score")
-            apart = isinstance(own, int | float) and (len(verdicts) > 1 or own != row.score)
-            sample = f", sample {verdict['sample']}" if "sample" in verdict else ""
+        for verdict, model in zip(given.judges, _short([str(one.model) for one in given.judges]), strict=True):
+            own = verdict.score
+            apart = own is not None and (len(given.judges) > 1 or own != row.score)
+            sample = "" if verdict.sample is None else f", sample {verdict.sample}"
             shown = {"name": model + sample, "score": f"{own:.3g}" if apart else ""}
             judges.append({**shown, **_reason(verdict, answer, places)})
         rest = {key: value for key, value in row.evidence.items() if key != "judges"}
         found[name] = {**head, "judges": judges, "rest": rest}
     if not found:
         return None, {}
-    given = sum(bool(judge["reason"]) for one in found.values() for judge in one["judges"])
-    return View("Reasons", counted(given, "reason"), list(found), [("reasons", one) for one in found.values()]), places
+    count = sum(bool(judge["reason"]) for one in found.values() for judge in one["judges"])
+    return View("Reasons", counted(count, "reason"), list(found), [("reasons", one) for one in found.values()]), places
 
 
 def mark(rows: Iterable[Row], answer: str | None, places: Places) -> None:
     """Adds the places of the passages that rows of the view `marked` name."""
     for row in rows:
-        given = row.evidence.get("marked")
-        for one in given if isinstance(given, list) else ():
-            text = one.get("text") if isinstance(one, dict) else None
-            if isinstance(text, str) and (place := place_of(text, answer or "")) is not None:
+        passages = Passages.of(row.evidence)
+        for one in passages.marked if passages else ():
+            if (place := place_of(one.text, answer or "")) is not None:
                 places.setdefault(place, len(places) + 1)
 
 
-def _reason(verdict: Mapping[str, Any], answer: str | None, places: Places) -> dict[str, Any]:
-    reason, why, given = (verdict.get(key) for key in ("reason", "no_reason", "quotes"))
+def _reason(verdict: Judgement, answer: str | None, places: Places) -> dict[str, Any]:
     quotes = []
-    for quote in given if isinstance(given, list) else ():
-        if isinstance(quote, str) and quote.strip():
+    for quote in verdict.quotes:
+        if quote.strip():
             place = place_of(quote, answer or "")
             number = None if place is None else places.setdefault(place, len(places) + 1)
             quotes.append((quote.strip(_AROUND), number, "" if number or answer is None else "not in the answer"))
-    replies = [verdict.get(key) for key in _REPLIES]
-    replies += verdict["replies"] if isinstance(verdict.get("replies"), list) else []  # of a judge without a score
+    replies = (verdict.text, verdict.reason_reply, verdict.unreadable_reply, *verdict.replies)
+    none = "no score was read" if "replies" in verdict.model_fields_set else "none is recorded"
     return {
-        "reason": reason if isinstance(reason, str) else "",
-        "no_reason": why
-        if isinstance(why, str)
-        else "no score was read"
-        if "replies" in verdict
-        else "none is recorded",
+        "reason": verdict.reason or "",
+        "no_reason": none if verdict.no_reason is None else verdict.no_reason,
         "quotes": quotes,
-        "replies": [reply for reply in replies if isinstance(reply, str) and reply],
+        "replies": [reply for reply in replies if reply],
     }
-
-
-def _verdicts(evidence: Mapping[str, Any]) -> list[dict[str, Any]]:
-    given = evidence.get("judges")
-    return [one for one in given if isinstance(one, dict)] if isinstance(given, list) else []
 
 
 def _short(names: Sequence[str]) -> list[str]:

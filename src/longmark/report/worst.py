@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from operator import itemgetter
 from typing import Any
 
 from longmark.records import Row
+from longmark.records.evidence import Claims, Dimension, Facts, Judgements, Passages, Points, Questions
 from longmark.scores.manifest import MetricFacts
 from longmark.text.graph import Recorded
 
@@ -72,18 +72,44 @@ Found = list[tuple[str, list[Any]]]
 
 
 def _claims(evidence: Mapping[str, Any]) -> Found:
-    no = []
-    for claim in _dicts(evidence.get("claims")):
-        votes = claim["dimensions"].values() if isinstance(claim.get("dimensions"), dict) else [claim]
-        if any(isinstance(vote, dict) and vote.get("vote") == "no" for vote in votes):
-            no.append(claim)
+    if overall := Claims.of(evidence):
+        no = [one.claim for one in overall.claims if any(vote.vote == "no" for vote in one.dimensions.values())]
+    else:
+        dimension = Dimension.of(evidence)
+        no = [one.claim for one in dimension.claims if one.vote == "no"] if dimension else []
     return [("Unsupported claim", no)]
 
 
 def _judges(evidence: Mapping[str, Any]) -> Found:
-    judge = _lowest(evidence.get("judges"), "score")
-    who = model.partition("@")[0] if isinstance(model := judge.get("model"), str) else "the judge"
-    return [(f"Reason of {who}", [judge.get("reason")]), (f"Reply of {who}", [judge.get("text")])]
+    given = Judgements.of(evidence)
+    scored = [(one.score, one) for one in given.judges if one.score is not None] if given else []
+    if not scored:
+        return []
+    _, judge = min(scored, key=itemgetter(0))
+    who = judge.model.partition("@")[0] if judge.model else "the judge"
+    return [(f"Reason of {who}", [judge.reason]), (f"Reply of {who}", [judge.text])]
+
+
+def _points(evidence: Mapping[str, Any]) -> Found:
+    given = Points.of(evidence)
+    worse = [(one.delta, one.text) for one in given.points if one.delta is not None and one.delta < 0] if given else []
+    return [("Least relevant point", [min(worse, key=itemgetter(0))[1]])] if worse else []
+
+
+def _facts(evidence: Mapping[str, Any]) -> Found:
+    given = Facts.of(evidence)
+    return [("Most distracting fact", [given.most_distracting if given else None])]
+
+
+def _questions(evidence: Mapping[str, Any]) -> Found:
+    given = Questions.of(evidence)
+    asked = min(given.questions, key=lambda one: one.cosine, default=None) if given else None
+    return [("The answer fits another question", [asked.question if asked else None])]
+
+
+def _marked(evidence: Mapping[str, Any]) -> Found:
+    given = Passages.of(evidence)
+    return [("Passage", [one.text for one in given.marked] if given else [])]
 
 
 def _graph(evidence: Mapping[str, Any]) -> Found:
@@ -98,24 +124,12 @@ _BY_VIEW: Mapping[str, Callable[[Mapping[str, Any]], Found]] = {
     "claims": _claims,
     "judges": _judges,
     "graph": _graph,
-    "points": lambda its: [("Least relevant point", [_lowest(its.get("points"), "delta", below=0)])],
-    "facts": lambda its: [("Most distracting fact", [its.get("most_distracting")])],
-    "questions": lambda its: [
-        ("The answer fits another question", [_lowest(its.get("questions"), "cosine").get("question")])
-    ],
-    "marked": lambda its: [("Passage", _list(its.get("marked")))],
+    "points": _points,
+    "facts": _facts,
+    "questions": _questions,
+    "marked": _marked,
 }
 
 
 def _list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
-
-
-def _dicts(value: Any) -> list[dict[str, Any]]:
-    return [one for one in _list(value) if isinstance(one, dict)]
-
-
-def _lowest(value: Any, key: str, below: float = math.inf) -> dict[str, Any]:
-    """The entry with the lowest number under the key; an empty one where there is none."""
-    known = [one for one in _dicts(value) if isinstance(one.get(key), int | float) and one[key] < below]
-    return min(known, key=lambda one: one[key], default={})

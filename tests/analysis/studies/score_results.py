@@ -25,9 +25,13 @@ def score(question: str, value: float | None, variant: str = "", **evidence: Any
 def _evidence(**given: Any) -> dict[str, Any]:
     """votes, band: as in rows; verdicts: (dimension, verdicts) of claims; deltas: (absolute, relative) of facts;
     confidence: given the facts and given the passages."""
-    found: dict[str, Any] = {key: given[key] for key in ("votes", "band") if key in given}
-    claims = [{"dimensions": {name: {"labels": labels}}} for name, labels in given.get("verdicts", ())]
-    found["claims"] = [*claims, *({"delta": d, "relative": r} for d, r in given.get("deltas", ()))]
+    if "band" in given:
+        return {"words": 9, "sentences": 1, "syllables": 30, "band": given["band"]}
+    if "votes" in given:
+        return {"votes": given["votes"], "claims": []}
+    votes = [{name: {"vote": "n/a", "labels": list(labels)}} for name, labels in given.get("verdicts", ())]
+    found: dict[str, Any] = {"claims": [{"claim": "Ice fell.", "dimensions": one} for one in votes]}
+    found["claims"] += [{"claim": "Ice fell.", "delta": d, "relative": r} for d, r in given.get("deltas", ())]
     if "confidence" in given:
         facts, passages = given["confidence"]
         found |= {"confidence": facts, "given_the_passages": {"confidence": passages}}

@@ -14,6 +14,7 @@ from longmark.analysis.studies.score import people
 from longmark.analysis.studies.score.labels import Item, Label, Labels, read_labels
 from longmark.analysis.studies.score.results import ABSOLUTE, MASKED, SPECIFICITY
 from longmark.errors import BadInput, UserError
+from longmark.records.evidence import VoteLabel
 from longmark.stats.means import mean_estimate
 
 
@@ -52,7 +53,7 @@ def judged(*votes: dict[str, int]) -> Any:
         ({}, "n/a"),
     ],
 )
-def test_the_label_of_an_answer_is_the_majority_of_its_claims_that_are_not_na(votes: dict[str, int], label: str):
+def test_the_label_of_an_answer_is_the_majority_of_its_claims_that_are_not_na(votes: dict[VoteLabel, int], label: str):
     assert people.answer_label(votes) == label
 
 

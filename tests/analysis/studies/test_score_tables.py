@@ -102,11 +102,17 @@ def test_a_variant_belongs_to_the_question_that_it_is_a_variant_of(tmp_path: Pat
     ]
     rows = [
         row("1.x", PERTURBATION, 0.5, question_id="q.x"),
-        row("2", EASE, 12.0, question_id="q2", evidence={"band": "very difficult"}),
+        row(
+            "2",
+            EASE,
+            12.0,
+            question_id="q2",
+            evidence={"words": 9, "sentences": 1, "syllables": 30, "band": "very difficult"},
+        ),
     ]
     read_ = read(write_run(tmp_path / "run", examples, rows))
     assert [(one.question, one.variant) for one in read_[PERTURBATION]] == [("q", "location")]
-    assert [(one.question, one.variant, one.evidence["band"]) for one in read_[EASE]] == [("q2", "", "very difficult")]
+    assert [(one.question, one.variant, one.row.example_id) for one in read_[EASE]] == [("q2", "", "2")]
 
 
 def test_specificity_by_dimension_counts_the_votes_of_claims():
@@ -318,3 +324,18 @@ def test_one_value_has_neither_spread_nor_interval():
     one = results().mean(EASE, scores([0.4]))
     assert (one.value, one.sd, one.ends, one.n) == (0.4, None, None, 1)
     assert one.reason == "no interval: there is only 1 value"
+
+
+def test_rows_whose_evidence_has_another_form_are_counted_and_lose_no_score():
+    odd = [replace(one, row=replace(one.row, evidence={"claims": [5], "votes": 3})) for one in scores([0.1, 0.3, 0.5])]
+    judged = {SPECIFICITY: odd, f"{SPECIFICITY}.hazard": odd}
+    study = results(proxied={("g", "p"): {ABSOLUTE: odd}}, judged={("g", "e"): judged}, once={"g": {EASE: odd}})
+    answers, facts = utilization.table_4(study)
+    assert column(answers, "mean_n")[0] == 3
+    assert column(facts, "distracting_reason") == ["there is no value; the facts of 3 scored answers cannot be read"]
+    table = utilization.consistency_grid("table3", "", study, [utilization.GEOMETRIC])
+    assert "3 with a score but without both confidences" in str(column(table, "pearson_reason")[0])
+    means, voted = tables.dimensions(study)
+    assert (column(means, "mean_n")[0], column(voted, "yes")[0]) == (3, 0)
+    readable, _ = tables.table_10(study)
+    assert column(readable, "mean_n")[0] == 3

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.stats import friedmanchisquare
 
+from longmark.records.evidence import Judgements
 from longmark.report.document import Section
 from longmark.report.tables import Column, Table
 from longmark.scores.files import name_of, rows_of, system_of
@@ -150,9 +151,9 @@ def sampled(scores: Scores, metric: str) -> list[np.ndarray]:
         for row in rows_of(manifest.folder, []):
             if row.metric != metric or row.score is None:
                 continue
-            judges = row.evidence.get("judges")
-            shown = [one for one in judges if isinstance(one, dict)] if isinstance(judges, list) else []
-            each = [score for one in shown if "sample" in one and isinstance(score := one.get("score"), int | float)]
+            shown = Judgements.of(row.evidence)
+            replies = shown.judges if shown else ()
+            each = [one.score for one in replies if one.sample is not None and one.score is not None]
             if len(each) != count or abs(sum(each) / count - row.score) > _ROUNDING:
                 return []
             found[:, places[row.question_id], scores.systems.index(system_of(row, manifest.folder))] = each

@@ -27,6 +27,7 @@ from longmark.judged import ScorePrompts, judged_metric
 from longmark.metric import Score
 from longmark.prompts import Prompt
 from longmark.records import Example
+from longmark.records.evidence import Judgements
 
 SUPPORTS, REFUTES = LABELS = ("SUPPORTS", "REFUTES")
 EMPTY_ANSWER = Score(0.0, {"rule": "the answer is empty: it supports nothing, no judge was asked"}, automatic=True)
@@ -62,7 +63,8 @@ PROMPTS = ScorePrompts(
 
 
 def _with_smoothing(judged: Score, _example: Example, _reference: str, params: Params) -> Score:
-    each = [float(one["score"]) for one in judged.evidence["judges"]]
+    judges = Judgements.model_validate(judged.evidence).judges
+    each = [one.score for one in judges if one.score is not None]
     return Score(math.fsum(smoothed(p, params.t) for p in each) / len(each), judged.evidence)
 
 

@@ -23,13 +23,16 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from longmark.errors import NoScore
 from longmark.metric import Metric, Score, paper
 from longmark.metrics.score._similarity import cosine
 from longmark.models.handles import Models
 from longmark.records import Example
+from longmark.records.evidence import Evidence
 
 WINDOWS = range(11)
 BLANK = re.compile(
@@ -48,6 +51,15 @@ class Params:
     def __post_init__(self) -> None:
         if self.window < 0:
             raise ValueError(f"window is a number of words, 0 or more, not {self.window}")
+
+
+class Phrases(Evidence):
+    """The two phrases. cosine: of them; windows: the cosine with each of `WINDOWS`, None if they were not asked for."""
+
+    answer: str
+    reference: str
+    cosine: float
+    windows: Annotated[list[float], Field(min_length=len(WINDOWS), max_length=len(WINDOWS))] | None = None
 
 
 def phrase(statement: str, window: int) -> str | None:
@@ -85,10 +97,11 @@ async def score(example: Example, models: Models, params: Params) -> Score:
         first, *others = await models.embed([given, *expected])
         cosines = [cosine(first, other) for other in others]
         best, near = max(enumerate(cosines), key=lambda one: one[1])
-    evidence: dict[str, Any] = {"answer": given, "reference": expected[best], "cosine": near}
+    windows = None
     if params.windows and (example.answer or "").strip():
-        evidence["windows"] = await _by_window(example, example.references[best], models, params)
-    return Score(phrase_similarity(near), evidence)
+        windows = await _by_window(example, example.references[best], models, params)
+    shown = Phrases(answer=given, reference=expected[best], cosine=near, **({"windows": windows} if windows else {}))
+    return Score(phrase_similarity(near), shown.evidence())
 
 
 async def _by_window(example: Example, reference: str, models: Models, params: Params) -> list[float]:

@@ -27,6 +27,7 @@ from longmark.metric import Metric, Score, paper
 from longmark.models.handles import ChatHandle, Models
 from longmark.prompts import Prompt
 from longmark.records import Example
+from longmark.records.evidence import Choices, Chosen
 from longmark.records.pair import Choice, Pair, Side, plurality
 
 INPUTS = ("context", "reference", "question", "answer_a", "answer_b")
@@ -115,16 +116,13 @@ async def decide(pair: Pair, models: Models, params: Params, judges: Mapping[str
             verdicts[name] = choices[0] if same else "tie"
         flipped = flipped or len(set(choices)) > 1
         for (first, one), made, of_pair in zip(own, choices, shares, strict=True):
-            votes = {"votes": [_turned(vote, first) for vote in one.votes]} if one.votes else {}
-            seen = {"shares": of_pair} if of_pair else {}
-            shown.append({"first": first, "choice": made, **votes, **seen, "judge": name, **one.evidence})
-    evidence: dict[str, Any] = {"choices": shown}
-    if len(firsts) > 1:
-        evidence["flipped"] = flipped
-    if odds:
-        evidence["log_odds"] = math.fsum(odds) / len(odds)
-    if len(verdicts) > 1:
-        evidence["verdicts"] = verdicts
+            more: dict[str, Any] = {"votes": [_turned(vote, first) for vote in one.votes]} if one.votes else {}
+            more |= {"shares": of_pair} if of_pair else {}
+            shown.append(Chosen(first=first, choice=made, judge=name, **more, **one.evidence))
+    of_all: dict[str, Any] = {"flipped": flipped} if len(firsts) > 1 else {}
+    of_all |= {"log_odds": math.fsum(odds) / len(odds)} if odds else {}
+    of_all |= {"verdicts": verdicts} if len(verdicts) > 1 else {}
+    evidence = Choices(choices=shown, **of_all).evidence()
     return Score(SCORES[plurality(verdicts.values()) or "tie"], evidence)
 
 

@@ -42,6 +42,7 @@ from longmark.models.handles import ChatHandle, Models
 from longmark.models.protocols import ChatReply
 from longmark.prompts import prompt
 from longmark.records import Example
+from longmark.records.evidence import Choices, Chosen
 from longmark.records.pair import Pair, plurality
 from longmark.text.claims import each_once
 
@@ -146,10 +147,10 @@ async def score(pair: Example, models: Models, params: Any) -> Score:
         ]
         sums_of = {"a": sums[0], "b": sums[1]}
         read = sorted({one["read"] for side in (0, 1) for one in looked[2 * i + side]})
-        choices.append(
-            {"choice": verdicts[judge.name], "judge": judge.name, "sums": sums_of, "points": rows, "read": read}
-        )
-    return Score(SCORES[plurality(verdicts.values()) or "tie"], {"choices": choices, "key_points": len(points)})
+        more: dict[str, Any] = {"sums": sums_of, "points": rows, "read": read}
+        choices.append(Chosen(choice=verdicts[judge.name], judge=judge.name, **more))
+    count: dict[str, Any] = {"key_points": len(points)}
+    return Score(SCORES[plurality(verdicts.values()) or "tie"], Choices(choices=choices, **count).evidence())
 
 
 async def _look(

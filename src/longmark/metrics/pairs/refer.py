@@ -29,6 +29,7 @@ from longmark.metrics.pairs._verdicts import ABSENT, check_reply, equal, pair_me
 from longmark.models.handles import Models
 from longmark.prompts import Prompt
 from longmark.records import Example
+from longmark.records.evidence import Choices, Chosen
 from longmark.records.pair import Pair
 
 LOW, HIGH = 1, 5
@@ -78,10 +79,8 @@ async def score(pair: Example, models: Models, params: Any) -> Score:
     shown = texts_of(pair)
     a, b = await concurrently(lambda side: rate(models, params, {**shown, "answer": shown[side]}), _SIDES)
     made = verdict_of(a["rating"], b["rating"], params.band)
-    judge = a["judge"]
-    ratings = {"a": a["rating"], "b": b["rating"]}
-    evidence = {"choices": [{"choice": made[0], "judge": judge}], "ratings": ratings, "a": a, "b": b}
-    return Score(made[1], evidence)
+    more: dict[str, Any] = {"ratings": {"a": a["rating"], "b": b["rating"]}, "a": a, "b": b}
+    return Score(made[1], Choices(choices=[Chosen(choice=made[0], judge=a["judge"])], **more).evidence())
 
 
 _SIDES = ("answer_a", "answer_b")

@@ -48,7 +48,8 @@ from longmark.metrics.pairs._verdicts import (
 from longmark.models.handles import ChatHandle, Models
 from longmark.models.protocols import Message
 from longmark.records import Example
-from longmark.records.pair import Pair, plurality
+from longmark.records.evidence import Choices, Chosen
+from longmark.records.pair import Choice, Pair, plurality
 
 _FIELDS = ("question", "reference", "a", "b", "answer", "category", "rubric")
 _RUBRIC = "Which response is more correct, and covers more of what the instruction asks for?"
@@ -175,14 +176,15 @@ async def score(pair: Example, models: Models, params: Any) -> Score:
         return await decide(pair, models, params, asked)
     if params.equal == "tie" and (tie := equal(pair)):
         return tie
-    choices: list[dict[str, Any]] = []
+    choices: list[Chosen] = []
     for judge in models.judges:
         sides = [{**_shown(pair), "answer": words} for words in (pair.a, pair.b)]
         a, b = await concurrently(partial(_ask, judge, models, params, layout.number), sides)
         made = verdict_of(a[0], b[0])[0]
-        numbers = {"a": a[0], "b": b[0]}
-        choices.append({"choice": made, "judge": judge.name, "ratings": numbers, "replies": [a[1], b[1]]})
-    return Score(SCORES[plurality(one["choice"] for one in choices) or "tie"], {"choices": choices})
+        more: dict[str, Any] = {"ratings": {"a": a[0], "b": b[0]}, "replies": [a[1], b[1]]}
+        choices.append(Chosen(choice=made, judge=judge.name, **more))
+    verdict: Choice = plurality(one.choice for one in choices) or "tie"
+    return Score(SCORES[verdict], Choices(choices=choices).evidence())
 
 
 async def _opinion(judge: ChatHandle, models: Models, params: Any, texts: Mapping[str, str]) -> Opinion:

@@ -45,6 +45,7 @@ from longmark.models.handles import Models
 from longmark.progress import counted
 from longmark.prompts import prompt
 from longmark.records import Example
+from longmark.records.evidence import Question, Questions
 from longmark.text.pieces import pieces, utf8_size
 
 MASKED_PIECE = 4000  # bytes of answer in one masking call: of a longer text a judge names a smaller share
@@ -181,8 +182,9 @@ async def _relevance(
     generated = [one for some in await concurrently(of_piece, pieces(answer, _PIECE)) for one in some]
     asked, *others = await embed_whole(models, [question, *generated])
     cosines = [cosine(asked.vector, other.vector) for other in others]
-    shown = [{"question": one, "cosine": value} for one, value in zip(generated, cosines, strict=True)]
-    return Score(relevance(cosines), {"questions": shown, **(hidden.evidence if hidden else {})})
+    shown = [Question(question=one, cosine=value) for one, value in zip(generated, cosines, strict=True)]
+    evidence = Questions(questions=shown, **(hidden.evidence if hidden else {})).evidence()
+    return Score(relevance(cosines), evidence)
 
 
 def _calls(example: Example, _params: Params, _judges: int) -> int:

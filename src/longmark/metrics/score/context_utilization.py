@@ -37,6 +37,7 @@ from longmark.models.leave_one_out import order
 from longmark.models.protocols import LikelihoodReply, LikelihoodRequest
 from longmark.prompts import prompt
 from longmark.records import Example
+from longmark.records import evidence as recorded
 from longmark.text.claims import FACTS, Fact, fact_calls, facts
 
 # The facts come last, a line each, so that two sets begin with the same tokens up to their first difference.
@@ -121,9 +122,7 @@ async def score(example: Example, models: Models, params: Params) -> dict[str, S
     by_fact = dict(zip(left_out[1:], others, strict=False))
     without = [by_fact[i] for i in range(len(known))]
     result = utilization(complete.f, [one.f for one in without])
-    evidence = _evidence(known, complete, without, result)
-    if params.documents:
-        evidence["given_the_passages"] = {"confidence": others[-1].f, "entropy": others[-1].entropy}
+    evidence = _evidence(known, complete, without, result, others[-1] if params.documents else None)
     absolute = Score(result.absolute, evidence)
     if result.relative is None:
         why = "The confidence in the answer is 0, so there is no relative score."
@@ -156,29 +155,36 @@ async def confidences(
 
 
 def _evidence(
-    known: Sequence[Fact], complete: Confidence, without: Sequence[Confidence], result: Utilization
+    known: Sequence[Fact],
+    complete: Confidence,
+    without: Sequence[Confidence],
+    result: Utilization,
+    passages: Confidence | None,
 ) -> dict[str, Any]:
+    """passages: the confidence given the passages, where it was asked for."""
     deltas = result.deltas
     needed = max(range(len(known)), key=deltas.__getitem__)
     distracting = min(range(len(known)), key=deltas.__getitem__)
     claims = [
-        {
-            "claim": fact.text,
-            "passages": list(fact.passages),
-            "delta": delta,
-            "relative": delta / complete.f if complete.f else None,
-            "confidence_without": left.f,
-            "entropy_without": left.entropy,
-        }
+        recorded.Fact(
+            claim=fact.text,
+            passages=list(fact.passages),
+            delta=delta,
+            relative=delta / complete.f if complete.f else None,
+            confidence_without=left.f,
+            entropy_without=left.entropy,
+        )
         for fact, delta, left in zip(known, deltas, without, strict=True)
     ]
-    return {
-        "confidence": complete.f,
-        "entropy": complete.entropy,
-        "most_needed": known[needed].text if deltas[needed] > 0 else None,
-        "most_distracting": known[distracting].text if deltas[distracting] < 0 else None,
-        "claims": claims,
-    }
+    of_passages = passages and recorded.Confidence(confidence=passages.f, entropy=passages.entropy)
+    return recorded.Facts(
+        confidence=complete.f,
+        entropy=complete.entropy,
+        most_needed=known[needed].text if deltas[needed] > 0 else None,
+        most_distracting=known[distracting].text if deltas[distracting] < 0 else None,
+        claims=claims,
+        **({"given_the_passages": of_passages} if of_passages else {}),
+    ).evidence()
 
 
 def _calls(example: Example, params: Params, _judges: int) -> int:

@@ -20,16 +20,18 @@ without bias (design/readability-syllables.md).
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from importlib import metadata
-from typing import Literal
+from typing import Any, Literal
 
 from longmark.concurrency import aside
 from longmark.errors import NoScore, UserError
 from longmark.metric import Metric, Score, ScoreSpec, Silence, paper
 from longmark.metrics.score._syllables import syllables
 from longmark.records import Example
+from longmark.records.evidence import Evidence
 from longmark.text.sentences import sentences, words
 
 EASIEST = 121.22  # 206.835 - 1.015 - 84.6
@@ -71,6 +73,21 @@ def _textstat_version() -> str | None:
         return None
 
 
+class Counts(Evidence):
+    """What a score is computed from. band: of the score, in words."""
+
+    words: int
+    sentences: int
+    syllables: int
+    band: str
+
+
+def band_of(evidence: Mapping[str, Any]) -> str | None:
+    """The band of a row's score; None where the evidence has another form."""
+    counts = Counts.of(evidence)
+    return counts.band if counts else None
+
+
 def reading_ease(words: int, sentences: int, syllables: int) -> float:
     """Flesch 1948 (SCORE, equation 5)."""
     return min(EASIEST, 206.835 - 1.015 * words / sentences - 84.6 * syllables / words)
@@ -106,8 +123,8 @@ def measured(answer: str, params: Params) -> dict[str, Score]:
         }
     ease, grade = reading_ease(**counts), grade_level(**counts)
     return {
-        "reading_ease": Score(ease, {**counts, "band": ease_band(ease)}),
-        "grade_level": Score(grade, {**counts, "band": grade_band(grade)}),
+        "reading_ease": Score(ease, Counts(**counts, band=ease_band(ease)).evidence()),
+        "grade_level": Score(grade, Counts(**counts, band=grade_band(grade)).evidence()),
     }
 
 

@@ -30,6 +30,7 @@ from longmark.metrics.score._segments import Segment, content, points, reorder, 
 from longmark.models.handles import Models
 from longmark.models.leave_one_out import order
 from longmark.records import Example
+from longmark.records.evidence import Point, Points
 
 _DIGITS = 6  # significant decimals of a delta: the rest varies with the batch that a document was read in
 
@@ -64,24 +65,22 @@ async def score(example: Example, models: Models, params: Params) -> dict[str, S
     by_point = dict(zip(left_out[1:], others, strict=True))
     deltas = [relevance - by_point[i] for i in range(count)]
     new = by_delta(deltas)
-    shown = _evidence(segments, deltas)
     moved = {"new_order": [i + 1 for i in new], "rewritten_answer": reorder(segments, new)}
+    shown = _evidence(segments, deltas, relevance=relevance, **moved)
     return {
-        "relevance": Score(relevance, shown),
-        "order_changed": Score(float(new != sorted(new)), {"relevance": relevance, **shown, **moved}),
+        "relevance": Score(relevance, _evidence(segments, deltas)),
+        "order_changed": Score(float(new != sorted(new)), shown),
     }
 
 
-def _evidence(segments: Sequence[Segment], deltas: Sequence[float] | None = None) -> dict[str, Any]:
-    """Intro, points with their deltas (if there are any), and closing part."""
-    shown: list[dict[str, Any]] = [{"point": i, "text": point.text} for i, point in enumerate(points(segments), 1)]
-    evidence = {"intro": _text(segments, "intro"), "points": shown, "closing": _text(segments, "closing")}
-    if deltas is None:
-        return evidence
-    for point, delta in zip(shown, deltas, strict=True):
-        point["delta"] = delta
-    idle = [number for number, delta in enumerate(deltas, start=1) if not round(delta, _DIGITS)]
-    return {**evidence, "without_effect": idle}
+def _evidence(segments: Sequence[Segment], deltas: Sequence[float] | None = None, **more: Any) -> dict[str, Any]:
+    """Intro, points with their deltas (if there are any), and closing part. more: further fields of `Points`."""
+    shown = [Point(point=i, text=point.text) for i, point in enumerate(points(segments), 1)]
+    if deltas is not None:
+        shown = [point.model_copy(update={"delta": delta}) for point, delta in zip(shown, deltas, strict=True)]
+        more["without_effect"] = [number for number, delta in enumerate(deltas, 1) if not round(delta, _DIGITS)]
+    ends: dict[str, Any] = {"intro": _text(segments, "intro"), "closing": _text(segments, "closing")}
+    return Points(points=shown, **ends, **more).evidence()
 
 
 def _text(segments: Sequence[Segment], kind: str) -> str | None:

@@ -47,6 +47,7 @@ from longmark.judging import Judging
 from longmark.metric import Metric, Score, ScoreSpec, Silence, paper
 from longmark.metrics.score._labels import (
     EXPLAINED,
+    LABELS,
     QUOTED,
     ClaimLabel,
     Label,
@@ -58,6 +59,7 @@ from longmark.metrics.score._labels import (
 from longmark.models.handles import ChatHandle, Models
 from longmark.prompts import prompt
 from longmark.records import Example
+from longmark.records.evidence import Claims, ClaimVote, ClaimVotes, Dimension, Vote
 from longmark.text.claims import CLAIMS, PIECE, answer_calls, answer_claims, claim_calls
 from longmark.text.pieces import groups
 from longmark.text.sentences import sentences
@@ -168,8 +170,7 @@ class Judged:
         return vote([one[name].label or "n/a" for one in self.labels])
 
     def shown(self, name: str) -> dict[str, Any]:
-        """The vote on a dimension, and the label (null: missing) and the reason of every juror. invalid: texts that are
-        no label; original: the labels before the check of the copied words; both only if there are any."""
+        """The fields of a `Vote` on a dimension. invalid, original: only if there are any."""
         labels = [one[name] for one in self.labels]
         shown: dict[str, Any] = {
             "vote": self.vote(name),
@@ -202,11 +203,10 @@ async def score(example: Example, models: Models, params: Params) -> dict[str, S
     labels = await concurrently(label, [(i, juror) for i in range(len(listed)) for juror in jury])
     judged = [Judged(claim, labels[i * k : (i + 1) * k]) for i, claim in enumerate(listed)]
     weights = models.domain.weights
-    shared = {
-        "judges": [juror.judge.name for juror in jury],
-        "details": {name: list(dict.fromkeys(one for some in details for one in some[name])) for name in weights},
-    }
-    return {"": _overall(judged, weights, params, shared), **{name: _of_dimension(name, judged) for name in weights}}
+    stated = {name: list(dict.fromkeys(one for some in details for one in some[name])) for name in weights}
+    names = [juror.judge.name for juror in jury]
+    overall = _overall(judged, weights, params, names, stated)
+    return {"": overall, **{name: _of_dimension(name, judged) for name in weights}}
 
 
 async def list_details(models: Models, batch: Sequence[str]) -> dict[str, list[str]]:
@@ -260,20 +260,28 @@ def _jury(models: Models, params: Params) -> list[Juror]:
 
 
 def _overall(
-    judged: Sequence[Judged], weights: Mapping[str, float], params: Params, shared: Mapping[str, Any]
+    judged: Sequence[Judged],
+    weights: Mapping[str, float],
+    params: Params,
+    judges: list[str],
+    details: dict[str, list[str]],
 ) -> Score | NoScore:
     means = {name: share_of_yes(one.vote(name) for one in judged) for name in weights}
     value = weighted_score(means, weights)
     labels = [label for one in judged for by_dimension in one.labels for label in by_dimension.values()]
-    evidence = {
-        **shared,
-        "weights": dict(weights),
-        "means": means,
-        "labels_missing": sum(one.label is None for one in labels),
-        "labels_corrected": sum(one.original is not None for one in labels),
-        "invalid_labels": dict(Counter(one.invalid for one in labels if one.invalid is not None).most_common()),
-        "claims": [{"claim": one.claim, "dimensions": {name: one.shown(name) for name in weights}} for one in judged],
-    }
+    evidence = Claims(
+        judges=judges,
+        details=details,
+        weights=dict(weights),
+        means=means,
+        labels_missing=sum(one.label is None for one in labels),
+        labels_corrected=sum(one.original is not None for one in labels),
+        invalid_labels=dict(Counter(one.invalid for one in labels if one.invalid is not None).most_common()),
+        claims=[
+            ClaimVotes(claim=one.claim, dimensions={name: Vote(**one.shown(name)) for name in weights})
+            for one in judged
+        ],
+    ).evidence()
     if value is not None:
         return Score(value, evidence)
     if params.all_na == "zero":
@@ -284,10 +292,10 @@ def _overall(
 def _of_dimension(name: str, judged: Sequence[Judged]) -> Score | NoScore:
     votes = [one.vote(name) for one in judged]
     stated = [one for one in judged if any(labels[name].label in ("yes", "no") for labels in one.labels)]
-    evidence = {
-        "votes": {label: votes.count(label) for label in ("yes", "no", "n/a")},
-        "claims": [{"claim": one.claim, **one.shown(name)} for one in stated],
-    }
+    counts: dict[Label, int] = {label: votes.count(label) for label in LABELS}
+    evidence = Dimension(
+        votes=counts, claims=[ClaimVote(claim=one.claim, **one.shown(name)) for one in stated]
+    ).evidence()
     mean = share_of_yes(votes)
     if mean is None:
         return NoScore("undefined", f"No claim states a detail of the dimension {name}: all votes are n/a.", evidence)

@@ -320,3 +320,12 @@ def test_the_tables_hold_every_metric_and_no_figure_is_rounded(tmp_path: Path):
     assert text.count("\n") == 8
     assert "0.5714285714285714" in text
     assert [line[1] for line in tables.table1(found).rows] == [4, 4, 8]
+
+
+@pytest.mark.parametrize("choices", [5, ["a"], [{"choice": "A"}], [{"first": "c", "choice": "a"}], {"a": 1}])
+def test_choices_of_another_form_keep_the_score_and_are_counted(tmp_path: Path, choices: Any):
+    odd = [{**one, "evidence": {"choices": choices, "pair": {"a": "no"}}} for one in (row("1", METRIC, "a"),)]
+    found = results(tmp_path, made=odd)
+    judge = found.read.judges[METRIC]
+    assert (judge.choices, judge.orders, judge.votes, judge.scores) == ({0: "a"}, {}, {}, {})
+    assert f"{METRIC}: the evidence of 1 row has another form; no orders or votes of them." in found.read.notices

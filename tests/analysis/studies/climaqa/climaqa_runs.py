@@ -138,7 +138,8 @@ def write_beside(folder: Path) -> dict[str, Path]:
         for answer, label, step in terms:
             about = {"question": f"The <blank> point of sample {n}", "references": ["freezing"], "answer": answer}
             cloze.append({"id": f"{n}{answer}", "question_id": f"q{n}", **about, "meta": {"label": label}})
-            evidence = {"windows": [0.5 + step * words for words in range(11)]}
+            phrases = {"answer": f"The {answer} point", "reference": "The freezing point", "cosine": 0.5 + 4 * step}
+            evidence = {**phrases, "windows": [0.5 + step * words for words in range(11)]}
             cosines.append(row(f"{n}{answer}", "climaqa.phrase_similarity", 0.1, evidence=evidence))
     windows = folder / "windows"
     windows.mkdir()

@@ -8,20 +8,21 @@ data set stand in `meta.verdicts` of its pairs, `{NAME: [{"first": "a", "choice"
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
 
-from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from longmark.analysis.metaeval.agreement import Vote
 from longmark.analysis.metaeval.choice_sample import TIE
 from longmark.errors import NoScore, UserError
 from longmark.metrics.classic._tokens import tokens
 from longmark.records import Example, Pair, Row
+from longmark.records.evidence import Choices, Chosen, SideScores
 from longmark.records.pair import HUMAN, plurality
 from longmark.records.values import in_one_line
+from longmark.report.format import counted
 from longmark.scores.files import examples_of, rows_of, shortest_names, some_rows_of, sources_of
 from longmark.scores.observations import Unscored, merged
 
@@ -62,7 +63,8 @@ class Judge:
     """A metric as a judge of pairs: what it chose, by the pair's place.
 
     why: why there is no choice: status and reason of the row; orders: first shown -> choice; votes: of a judge with
-    several; scores: of the two answers, greater is better; baseline: whether it reads only lengths, places or systems.
+    several; scores: of the two answers, greater is better; baseline: whether it reads only lengths, places or systems;
+    unread: rows whose orders and votes have another form.
     """
 
     name: str
@@ -72,6 +74,7 @@ class Judge:
     orders: dict[int, dict[str, str]] = field(default_factory=dict)
     votes: dict[int, list[str]] = field(default_factory=dict)
     scores: dict[int, tuple[float, float]] = field(default_factory=dict)
+    unread: int = 0
 
     def made(self, count: int) -> list[str | None]:
         """The choice on each of so many pairs."""
@@ -136,6 +139,9 @@ def read(runs: Sequence[Path], pairs: Iterable[Example] = ()) -> Read:
         found.names[run, metric] = judge.name
         found.judges[judge.name] = judge
         judge.orient()
+        if judge.unread:
+            rows = counted(judge.unread, "row")
+            found.notices.append(f"{judge.name}: the evidence of {rows} has another form; no orders or votes of them.")
     return found
 
 
@@ -150,7 +156,7 @@ def _add_pairs(found: Read, hashes: list[str], examples: Iterable[Example], sour
             continue
         hashes.append(content)
         found.pairs.append(_facts(pair))
-        for name, verdicts in verdicts_of(pair, source):
+        for name, verdicts in verdicts_of(pair, source).items():
             _add_choices(found.judges.setdefault(name, Judge(name)), place, verdicts)
 
 
@@ -181,26 +187,18 @@ def words(text: str) -> int | None:
         return None
 
 
-class _Verdict(BaseModel):
-    first: Literal["a", "b"] | None = None
-    choice: Literal["a", "b", "tie"]
-    votes: list[Literal["a", "b", "tie"]] = []
+_VERDICTS = TypeAdapter(dict[str, list[Chosen]])
 
 
-_VERDICTS = TypeAdapter(dict[str, list[_Verdict]])
-
-
-def verdicts_of(pair: Pair, source: str) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+def verdicts_of(pair: Pair, source: str) -> dict[str, list[Chosen]]:
     """The verdicts that came with a pair, by the model's name. UserError where they are not of that form."""
     try:
-        given = _VERDICTS.validate_python(pair.meta.get(VERDICTS, {}))
+        return _VERDICTS.validate_python(pair.meta.get(VERDICTS, {}))
     except ValidationError as error:
         raise UserError(
             f"{source}: {pair.id}: meta.verdicts: {in_one_line(error)}; expected an object such as "
             '{"MODEL": [{"first": "a", "choice": "tie"}]}'
         ) from None
-    for name, verdicts in given.items():
-        yield name, [one.model_dump(exclude_none=True) for one in verdicts]
 
 
 def _add_row(judge: Judge, row: Row, place: int) -> None:
@@ -212,26 +210,26 @@ def _add_row(judge: Judge, row: Row, place: int) -> None:
             f"{row.metric} of {row.example_id} has the score {row.score:g}; a metric of pairs gives 1 (a), 0 (tie) or "
             "-1 (b)"
         )
-    if isinstance(verdicts := row.evidence.get("choices"), list):
-        _add_choices(judge, place, verdicts)
-    both = row.evidence.get("pair")
-    a, b = (both.get("a"), both.get("b")) if isinstance(both, Mapping) else (None, None)
-    if isinstance(a, int | float) and isinstance(b, int | float):
-        judge.scores[place] = (float(a), float(b))
+    choices, compared = Choices.of(row.evidence), SideScores.of(row.evidence)
+    if choices is not None:
+        _add_choices(judge, place, choices.choices)
+    elif "choices" in row.evidence:
+        judge.unread += 1
+    if compared is not None:
+        judge.scores[place] = (compared.pair.a, compared.pair.b)
     judge.choices[place] = _CHOICE_OF[row.score]
 
 
-def _add_choices(judge: Judge, place: int, verdicts: Iterable[Any]) -> None:
+def _add_choices(judge: Judge, place: int, choices: Sequence[Chosen]) -> None:
     """What a judge, or several, chose in each order. The choice itself is their plurality; of a draw, a tie. A judge
     that sees one answer at a time has no `first`, and no orders."""
-    entries = [one for one in verdicts if isinstance(one, Mapping) and one.get("choice") in SCORE_OF]
     by: dict[str, list[str]] = {}
-    for one in entries:
-        if first := one.get("first"):
-            by.setdefault(first, []).append(one["choice"])
-        if isinstance(votes := one.get("votes"), list) and len(kept := [v for v in votes if v in SCORE_OF]) > 1:
-            judge.votes.setdefault(place, []).extend(kept)
+    for one in choices:
+        if one.first:
+            by.setdefault(one.first, []).append(one.choice)
+        if len(one.votes) > 1:
+            judge.votes.setdefault(place, []).extend(one.votes)
     if by:
-        judge.orders[place] = {first: plurality(choices) or TIE for first, choices in by.items()}
-    if entries:
-        judge.choices[place] = plurality(one["choice"] for one in entries) or TIE
+        judge.orders[place] = {first: plurality(of_order) or TIE for first, of_order in by.items()}
+    if choices:
+        judge.choices[place] = plurality(one.choice for one in choices) or TIE

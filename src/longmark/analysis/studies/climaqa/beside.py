@@ -15,7 +15,7 @@ from longmark.analysis.studies.climaqa.results import Results
 from longmark.analysis.studies.climaqa.rows import FA, PS
 from longmark.errors import UserError
 from longmark.metrics.climaqa.factual_accuracy import LABELS, SUPPORTS
-from longmark.metrics.climaqa.phrase_similarity import WINDOWS
+from longmark.metrics.climaqa.phrase_similarity import WINDOWS, Phrases
 from longmark.records.metric_name import under
 from longmark.scores.files import examples_of, rows_of, source_of
 from longmark.stats.proportion import clustered_share
@@ -47,8 +47,9 @@ def windows(path: Path, results: Results) -> list[Window]:
     """Of a run of phrase similarity on cloze answers that people labelled. Answers that are the reference do not count.
     UserError unless some are right and some are wrong."""
     source = source_of(path)
-    rows = (row for row in rows_of(source) if under(PS.metric, [row.metric]) and "windows" in row.evidence)
-    cosines = {row.example_id: row.evidence["windows"] for row in rows}
+    rows = (row for row in rows_of(source) if under(PS.metric, [row.metric]))
+    phrases = {row.example_id: Phrases.of(row.evidence) for row in rows}
+    cosines = {name: one.windows for name, one in phrases.items() if one and one.windows}
     labelled = [one for one in examples_of(source) if one.meta.get("label") in (RIGHT, WRONG) and one.id in cosines]
     answers = [one for one in labelled if (one.answer or "").strip() not in map(str.strip, one.references)]
     answers.sort(key=lambda one: one.meta["label"] != RIGHT)

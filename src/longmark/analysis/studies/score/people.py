@@ -42,6 +42,7 @@ from longmark.analysis.studies.score.results import (
 )
 from longmark.analysis.studies.score.utilization import why_not
 from longmark.records import Row
+from longmark.records.evidence import Dimension, Labelled, RaterLabels, VoteLabel
 from longmark.records.metric_name import base_of
 from longmark.report.format import counted
 from longmark.report.tables import Column, Table
@@ -57,7 +58,7 @@ _ON_SCALE = {MASKED: RELEVANCE, ABSOLUTE: UTILIZATION}
 # Agreement ----------------------------------------------------------------------------------------------------------
 
 
-def answer_label(votes: Mapping[str, int]) -> str:
+def answer_label(votes: Mapping[VoteLabel, int]) -> VoteLabel:
     """The label of an answer on a dimension, from the votes on its claims."""
     if not votes.get("yes", 0) and not votes.get("no", 0):
         return "n/a"
@@ -133,9 +134,9 @@ def by_label(labels: Labels, results: Results) -> dict[tuple[str, str], AgainstJ
         given = labels.given(dimension)
         judged = _by_item(results, results.judged, evaluator, f"{SPECIFICITY}.{dimension}")
         own = {
-            item: answer_label(one.evidence.get("votes", {}))
+            item: answer_label(one.votes)
             for item, one in judged.items()
-            if one.row.status in ("ok", "undefined")  # else its judge gave no reply
+            if one.votes is not None and one.row.status in ("ok", "undefined")  # else its judge gave no reply
         }
         if not given or not own:
             continue
@@ -202,10 +203,10 @@ def beside(labels: Labels, generator: str, row: Row) -> Row:
     given = labels.by_dimension.get(dimension, {}).get(item)
     if given is None:
         return row
-    shown: dict[str, Any] = {"dimension": dimension, "labels": dict(given)}
-    if dimension not in SCALES:
-        shown["evaluator"] = answer_label(row.evidence.get("votes", {}))
-    return replace(row, evidence={**row.evidence, "people": shown})
+    judged = None if dimension in SCALES else Dimension.of(row.evidence)
+    evaluator = {"evaluator": answer_label(judged.votes)} if judged else {}
+    added = Labelled(people=RaterLabels(dimension=dimension, labels=dict(given), **evaluator))
+    return replace(row, evidence={**row.evidence, **added.evidence()})
 
 
 # Tables -------------------------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from longmark.analysis.studies.score.labels import Labels
 from longmark.analysis.studies.score.plan import EVALUATOR, ONCE, PARAPHRASER, POINTS, PROXY, ScorePlan
 from longmark.domain import Domain
 from longmark.records import Row
+from longmark.records.evidence import Claims, Dimension, Facts, VoteLabel
 from longmark.records.metric_name import base_of
 from longmark.scores.files import examples_of, rows_of
 from longmark.scores.manifest import read_manifest
@@ -37,7 +39,7 @@ UNBOUNDED: Bounds = (None, None)
 SHARE: Bounds = (0.0, 1.0)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class AnswerScore:
     """A row of a run. question: the question_id of the original; variant: the kind of variant, "" for an original; by:
     the evaluator that wrote a paraphrase, "" if all evaluators share it."""
@@ -55,18 +57,22 @@ class AnswerScore:
     def score(self) -> float | None:
         return self.row.score
 
-    @property
-    def evidence(self) -> Mapping[str, Any]:
-        return self.row.evidence
+    @cached_property
+    def facts(self) -> Facts | None:
+        """Of context utilization; None where the row has none."""
+        return Facts.of(self.row.evidence)
 
-    @property
-    def facts(self) -> list[Mapping[str, Any]]:
-        """The facts of context utilization (`delta`, `relative`), or the claims of specificity (`dimensions`)."""
-        return list(self.evidence.get("claims", ()))
+    @cached_property
+    def votes(self) -> Mapping[VoteLabel, int] | None:
+        """Label -> number of claims, of one dimension of specificity; None where the evidence has another form."""
+        dimension = Dimension.of(self.row.evidence)
+        return dimension.votes if dimension else None
 
-    def verdicts(self, dimension: str) -> list[Sequence[str | None]]:
+    def verdicts(self, dimension: str) -> list[Sequence[VoteLabel | None]]:
         """Of each claim the verdict of each juror on the dimension, None where a judge left it out."""
-        return [claim["dimensions"][dimension]["labels"] for claim in self.facts if dimension in claim["dimensions"]]
+        claims = Claims.of(self.row.evidence)
+        by_claim = [claim.dimensions for claim in claims.claims] if claims else []
+        return [votes[dimension].labels for votes in by_claim if dimension in votes]
 
 
 Scores = dict[str, list[AnswerScore]]

@@ -40,7 +40,7 @@ from longmark.analysis.studies.score.results import (
     mean_of,
     why_unscored,
 )
-from longmark.metrics.score.readability import EASE_BANDS, GRADE_BANDS
+from longmark.metrics.score.readability import EASE_BANDS, GRADE_BANDS, band_of
 from longmark.report.format import HIGHER, LOWER
 from longmark.report.tables import Column, Table
 from longmark.stats.proportion import share
@@ -130,7 +130,7 @@ def dimensions(results: Results) -> tuple[Grid[Any], Table]:
     for ((generator, evaluator), scores), name in product(results.judged.items(), results.weights):
         its = scores.get(metric := f"{SPECIFICITY}.{name}", [])
         made[generator, evaluator, name] = results.mean(metric, its)
-        votes: Counter[str] = sum((Counter(one.evidence.get("votes", {})) for one in its), Counter())
+        votes: Counter[str] = sum((Counter(one.votes or {}) for one in its), Counter())
         given = [verdict for one in scores.get(SPECIFICITY, []) for of in one.verdicts(name) for verdict in of]
         line = (votes["yes"], votes["no"], votes["n/a"], len(given), given.count(None))
         voted.append((generator, evaluator, name, *line))
@@ -189,7 +189,7 @@ def table_10(results: Results) -> tuple[Grid[Any], Table]:
     """Readability: means, and answers in each band."""
     bands = []
     for name, (metric, names) in _READABILITY.items():
-        of = {g: Counter(one.evidence.get("band") for one in its.get(metric, [])) for g, its in results.once.items()}
+        of = {g: Counter(band_of(one.row.evidence) for one in its.get(metric, [])) for g, its in results.once.items()}
         bands += [(name, band, *(of[g][band] for g in of)) for band in names]
     made = {
         (name, g): results.mean(metric, its.get(metric, []))

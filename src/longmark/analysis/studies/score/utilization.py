@@ -33,6 +33,7 @@ from longmark.analysis.studies.score.results import (
     why_unscored,
 )
 from longmark.analysis.studies.score.tables import means
+from longmark.report.format import counted
 from longmark.report.tables import Column
 from longmark.stats.correlation import correlation
 from longmark.stats.means import Bounds
@@ -86,13 +87,16 @@ _ENDS = (("min", "least"), ("max", "greatest"))
 
 def _of_facts(results: Results, scores: Sequence[AnswerScore]) -> tuple[Mean, tuple[float | None, ...]]:
     """The share of facts that lower the confidence; least, greatest and mean relative delta of facts in percent."""
-    facts = [(fact, one.question) for one in scores for fact in one.facts]
-    relative = [100 * fact["relative"] for fact, _ in facts if fact["relative"] is not None]
-    unscored = why_unscored(one for one in scores if not one.facts)
-    lower = [float(fact["delta"] < 0) for fact, _ in facts]
-    mean = mean_of(lower, [question for _, question in facts], results.intervals, SHARE, unscored)
-    without = len(facts) - len(relative)
-    why = f"{without:,} of {len(facts):,} facts have no relative change" if without else ""
+    facts = [(fact, one.question) for one in scores if one.facts for fact in one.facts.claims]
+    relative = [100 * fact.relative for fact, _ in facts if fact.relative is not None]
+    others = [one for one in scores if not (one.facts and one.facts.claims)]
+    lower = [float(fact.delta < 0) for fact, _ in facts]
+    mean = mean_of(lower, [question for _, question in facts], results.intervals, SHARE, why_unscored(others))
+    without, unread = len(facts) - len(relative), sum(one.score is not None for one in others)
+    why = in_words(
+        f"the facts of {counted(unread, 'scored answer')} cannot be read" if unread else "",
+        f"{without:,} of {len(facts):,} facts have no relative change" if without else "",
+    )
     figures = (min(relative), max(relative), sum(relative) / len(relative)) if relative else (None, None, None)
     return replace(mean, reason=in_words(mean.reason, why)), figures
 
@@ -133,8 +137,9 @@ def consistency_grid(name: str, title: str, results: Results, measures: Sequence
 
 
 def _pair(score: AnswerScore, measure: str) -> tuple[float, float] | None:
-    key = "entropy" if measure == ENTROPY else "confidence"
-    a, b = score.evidence.get(key), score.evidence.get("given_the_passages", {}).get(key)
+    if (facts := score.facts) is None:
+        return None
+    a, b = (of.entropy if measure == ENTROPY else of.confidence for of in (facts, facts.given_the_passages))
     return None if a is None or b is None else (a, b)
 
 
