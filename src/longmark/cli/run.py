@@ -32,10 +32,8 @@ from longmark.report.summary import (
     score_table,
     summarise,
 )
-from longmark.report.tables import as_text, one_line, print_table
+from longmark.report.tables import as_text, print_table, signature_lines
 from longmark.scores.clusters import QUESTION, refuse_unknown
-
-_SIGNATURES = 8  # printed below the table, at most
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -141,9 +139,7 @@ def _print_summary(summary: Summary) -> None:
 
         print_table(score_table(summary), Console())
     if summary.signatures:
-        lines = [f"Signature: {one_line(line)}" for line in summary.signatures]
-        more = f"{len(lines)} signatures: see Provenance on the page of longmark report."
-        print("", *(lines if len(lines) <= _SIGNATURES else [more]), sep="\n")
+        print("", *signature_lines(summary.signatures, "Provenance on the page of longmark report"), sep="\n")
 
 
 def _unscored_metrics(result: RunResult, settings: Settings, names: list[str]) -> bool:

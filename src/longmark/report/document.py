@@ -33,6 +33,7 @@ from longmark.report.tables import (
     one_line,
     print_table,
     readable,
+    signature_lines,
     write_tables,
 )
 
@@ -80,7 +81,8 @@ def folded_after(sections: Sequence[Section], first: int = 2) -> tuple[Section, 
 @dataclass(frozen=True, slots=True)
 class Document:
     """A page. kind: what it is, as `comparison`; title, lede: its heading and the line below it; notices: what a reader
-    must know before believing it; settings: how it was made, name -> a JSON value. All plain text."""
+    must know before believing it; settings: how it was made, name -> a JSON value; signatures: what to cite of each
+    score. All plain text."""
 
     kind: str
     title: str
@@ -88,6 +90,7 @@ class Document:
     sections: Sequence[Section]
     notices: Sequence[str] = ()
     settings: Mapping[str, Any] = field(default_factory=dict)
+    signatures: Sequence[str] = ()
 
 
 def write_document(document: Document, path: Path) -> None:
@@ -109,6 +112,7 @@ def write_document(document: Document, path: Path) -> None:
         "notices": document.notices,
         "contents": [*((name, section.title) for name, section in pairs), ("settings", "Provenance")],
         "settings": {**document.settings, **versions},
+        "signatures": document.signatures,
         "sections": [(*pair, figures) for pair, figures in zip(pairs, drawn, strict=True)],
         "beside": _BESIDE,
         "long_note": _LONG_NOTE,
@@ -149,7 +153,7 @@ def publish(document: Document, out: Path | None, console: Console, *, verbose: 
     check_out(out)
     if out is not None:
         tables = [table for section in document.sections for table in section.tables]
-        write_tables(tables, out / "tables", document.kind)
+        write_tables(tables, out / "tables", document.kind, document.signatures)
         write_document(document, out / "report.html")
     _print(document if verbose else brief(document), out, console)
     if out is not None:
@@ -179,6 +183,9 @@ def _print(document: Document, out: Path | None, console: Console) -> None:
                 write(f"… and {more:,} more rows; {where}\n")
         if section.note:
             write(f"{lines(section.note)}\n")
+    if document.signatures:
+        where = f"Provenance in {out / 'report.html'}" if out else "Provenance on the page that --out DIR writes"
+        write("\n" + "".join(f"{line}\n" for line in signature_lines(document.signatures, where)))
 
 
 def _drawn(document: Document, folder: Path) -> list[list[tuple[Figure, str]]]:

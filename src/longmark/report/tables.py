@@ -34,6 +34,7 @@ _METHODS = 3
 """Methods of intervals that the note of a table names."""
 _CLEARLY = 0.9
 """Effective clusters are shown below this share of the clusters."""
+_SIGNATURES = 8  # printed below the tables, at most
 _SUFFIXES = ("csv", "md", "tex", "json")
 
 
@@ -352,11 +353,14 @@ def as_csv(table: Table) -> str:
     return spreadsheet([heads, *(_plain(row, table.columns) for row in table.rows)])
 
 
-def as_json(table: Table) -> bytes:
-    """`{"name", "title", "note", "rows": [{field: value}]}`, unrounded."""
+def as_json(table: Table, signatures: Sequence[str] = ()) -> bytes:
+    """`{"name", "title", "note", "rows": [{field: value}]}`, unrounded; `signatures` of the scores where there are
+    any."""
     fields = [field for column in table.columns for field in column.fields]
     rows = [dict(zip(fields, _plain(row, table.columns), strict=True)) for row in table.rows]
-    data = {"name": table.name, "title": table.title, "note": table.note, "rows": rows}
+    data: dict[str, Any] = {"name": table.name, "title": table.title, "note": table.note}
+    data |= {"signatures": list(signatures)} if signatures else {}
+    data["rows"] = rows
     return orjson.dumps(data, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
 
 
@@ -373,9 +377,10 @@ def _plain(row: Sequence[Cell], columns: Sequence[Column]) -> list[str | int | f
     return plain
 
 
-def write_tables(tables: Iterable[Table], folder: Path, of: str = "") -> None:
+def write_tables(tables: Iterable[Table], folder: Path, of: str = "", signatures: Sequence[str] = ()) -> None:
     """Writes NAME.csv, NAME.md, NAME.tex and NAME.json of every table. of: what they belong to, for their labels in
-    LaTeX, since two documents may have tables of one name. UserError where the folder cannot be had."""
+    LaTeX, since two documents may have tables of one name; signatures: of the scores, for JSON. UserError where the
+    folder cannot be had."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -383,10 +388,17 @@ def write_tables(tables: Iterable[Table], folder: Path, of: str = "") -> None:
     for table in tables:
         title, note = markdown(one_line(table.title)), markdown(one_line(readable(table).note))
         document = f"## {title}\n\n{as_markdown(table)}" + (f"\n{note}\n" if note else "")
-        forms = (as_csv(table).encode(), document.encode(), as_latex(table, of).encode(), as_json(table))
+        forms = (as_csv(table).encode(), document.encode(), as_latex(table, of).encode(), as_json(table, signatures))
         for suffix, data in zip(_SUFFIXES, forms, strict=True):
             with replacing(folder / f"{table.name}.{suffix}") as file:
                 file.write(data)
+
+
+def signature_lines(signatures: Sequence[str], where: str) -> list[str]:
+    """The signatures as they stand below printed tables; of more than eight their number. where: all of them are."""
+    if len(signatures) > _SIGNATURES:
+        return [f"{len(signatures)} signatures: see {where}."]
+    return [f"Signature: {one_line(line)}" for line in signatures]
 
 
 def print_table(table: Table, console: Console) -> None:

@@ -40,8 +40,9 @@ class Answer:
 class AnswerScores:
     """Answers, and for each metric their scores, by the answer's place in `answers`.
 
-    unscored: metric -> place -> status; mixed: metrics whose scores were not all made by the same models, prompts and
-    parameters; notices: what the readers left out.
+    unscored: metric -> place -> status; signatures: of each metric, a line for each way that its scores were made (none
+    for rows made elsewhere); mixed: metrics whose scores were not all made by the same models, prompts and parameters;
+    notices: what the readers left out.
     """
 
     sources: tuple[str, ...]
@@ -51,6 +52,7 @@ class AnswerScores:
     unscored: dict[str, dict[int, str]]
     by_id: dict[str, tuple[int, ...]]
     by_system: dict[tuple[str, str], tuple[int, ...]]
+    signatures: dict[str, tuple[str, ...]] = field(default_factory=dict)
     mixed: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()
 
@@ -95,7 +97,7 @@ class _Source:
     texts: dict[str, tuple[int, int]] = field(default_factory=dict)  # id -> length and hash of the answer
     scores: dict[str, dict[tuple[str, str], float]] = field(default_factory=dict)
     unscored: dict[str, dict[tuple[str, str], str]] = field(default_factory=dict)
-    signatures: dict[str, set[bytes]] = field(default_factory=dict)
+    signatures: dict[str, list[Signature]] = field(default_factory=dict)
 
     def add(self, one: Observation) -> None:
         key = (one.example_id, one.system if one.named else "")
@@ -137,7 +139,7 @@ def _read(given: Source, notices: list[str]) -> _Source:
                 if example.answer is not None:
                     source.texts[example.id] = (len(example.answer.strip()), hash(example.answer))
         for metric in observations.metrics:
-            source.signatures[metric] = {_made_by(one) for one in observations.signatures(metric, 0)}
+            source.signatures[metric] = observations.signatures(metric, 0)
             source.scores[metric], source.unscored[metric] = {}, {}
         for one in observations.select():
             source.add(one)
@@ -183,7 +185,8 @@ def _joined(sources: Sequence[_Source], names: Sequence[str], groups: Sequence[i
     scores: dict[str, dict[int, float]] = {}
     unscored: dict[str, dict[int, str]] = {}
     facts: dict[str, MetricFacts] = {}
-    signatures: dict[str, set[bytes]] = {}
+    ways: dict[str, set[bytes]] = {}
+    lines: dict[str, list[str]] = {}
     held: dict[tuple[int, str], str] = {}  # (group, id) -> system, if the sources name systems differently
     for source, name, group in zip(sources, names, groups, strict=True):
         others = [other for other, own in zip(sources, groups, strict=True) if own == group and other is not source]
@@ -198,7 +201,9 @@ def _joined(sources: Sequence[_Source], names: Sequence[str], groups: Sequence[i
             twice = any(_scored_otherwise(source, other, metric) for other in others)
             label = f"{metric} ({name})" if twice else metric
             facts.setdefault(label, source.facts.get(metric, MetricFacts()))
-            signatures.setdefault(label, set()).update(source.signatures[metric])
+            made = source.signatures[metric]
+            ways.setdefault(label, set()).update(map(_made_by, made))
+            lines.setdefault(label, []).extend(one.line(metric) for one in made if one.version)
             scores.setdefault(label, {}).update({here[key]: score for key, score in source.scores[metric].items()})
             unscored.setdefault(label, {}).update({here[key]: why for key, why in source.unscored[metric].items()})
     by_id: dict[str, list[int]] = {}
@@ -214,7 +219,8 @@ def _joined(sources: Sequence[_Source], names: Sequence[str], groups: Sequence[i
         unscored,
         {key: tuple(found) for key, found in by_id.items()},
         {key: tuple(found) for key, found in by_system.items()},
-        tuple(name for name, ways in signatures.items() if len(ways) > 1),
+        {label: tuple(dict.fromkeys(own)) for label, own in lines.items()},
+        tuple(label for label, own in ways.items() if len(own) > 1),
     )
 
 

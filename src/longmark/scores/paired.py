@@ -162,6 +162,11 @@ class Scores:
         """What the rows cost when they were first paid for."""
         return self._usage.get((metric, system), Usage())
 
+    def lines(self, metrics: Sequence[str]) -> tuple[str, ...]:
+        """What to cite of the metrics, a line for each way that scores were made; none for rows made elsewhere."""
+        made = ((name, one) for name in metrics for of_run in self.signatures[name] for one in of_run)
+        return tuple(dict.fromkeys(one.line(name) for name, one in made if one.version))
+
     def question_texts(self, ids: Collection[str]) -> dict[str, str]:
         """The questions' texts, as far as the runs' examples hold them."""
         wanted, found = set(ids), dict[str, str]()

@@ -1,12 +1,24 @@
 """What differs between the ways in which marks were made."""
 
+import io
+import json
+from typing import Any
+
 import pytest
+from rich.console import Console
 from tests.analysis.compare.runs import run_of, signed
 from tests.report.runs import CORRECTNESS, RELEVANCE, manifest
 
 from longmark.analysis.compare.checks import differences
 from longmark.analysis.compare.comparison import compare
+from longmark.analysis.compare.page import document as comparison_page
+from longmark.analysis.metaeval import metaeval
+from longmark.analysis.metaeval.sections import document as metaeval_page
+from longmark.analysis.metrics_study import document as study_page
+from longmark.analysis.metrics_study import metrics_study
 from longmark.errors import UserError
+from longmark.records import Signature
+from longmark.report.document import publish
 from longmark.scores.paired import read_scores
 
 VALUES = {"x": {RELEVANCE: [0.1, 0.4, 0.5, 0.9]}}
@@ -97,3 +109,25 @@ def test_only_the_metrics_compared_count(tmp_path):
     with pytest.raises(UserError, match="judge model"):
         compare([one, two])
     assert compare([one, two], metrics=[RELEVANCE]).differing == ()
+
+
+@pytest.mark.parametrize("verb", [compare, metrics_study, metaeval])
+def test_the_signatures_of_the_scores_stand_below_the_tables_on_the_page_and_in_json(tmp_path, verb: Any):
+    here = run_of(
+        tmp_path / "one", {**VALUES, "y": {RELEVANCE: [0.2, 0.4, 0.7, 0.8]}}, signed(models={"judge": ["m@x"]})
+    )
+    elsewhere = {"z": {RELEVANCE: [0.2, 0.4, 0.7, 0.8]}}
+    other = run_of(tmp_path / "two", elsewhere, Signature("", {}, {}, {}, 0))
+    page: Any = {compare: comparison_page, metrics_study: study_page, metaeval: metaeval_page}[verb]
+    how = {"allow_different_judges": True, "by": "system"} if verb is not metaeval else {}
+    labels = [{"example_id": f"x-{i}", "label": "good", "value": i, "rater": "ann"} for i in range(4)]
+    found = verb([here, other], labels) if verb is metaeval else verb([here, other], **how)
+    line = f"{RELEVANCE}|scoring:text|temperature:0|samples:1|reasons:false|seed:0|judge:m|prompts:"
+    printed = io.StringIO()
+    publish(page(found), tmp_path / "out", Console(file=printed, width=200), verbose=False)
+    assert f"\nSignature: {line}" in printed.getvalue()
+    assert printed.getvalue().count("Signature: ") == 1, "rows made elsewhere have none"
+    assert line in (tmp_path / "out" / "report.html").read_text()
+    for table in (tmp_path / "out" / "tables").glob("*.json"):
+        (signature,) = json.loads(table.read_text())["signatures"]
+        assert signature.startswith(line)

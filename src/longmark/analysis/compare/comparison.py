@@ -47,6 +47,7 @@ class Comparison:
     """Runs or systems compared on the metrics that two or more of them have.
 
     by             what a system is: `run` or `system`; cluster: the field that the questions of a cluster share
+    signatures     what to cite of each score, a line for each way that scores were made
     differing      differences in how the scores were made, a line each; empty unless that was allowed
     notices        what a reader must know first
     left_out       metrics that were not compared, and why
@@ -58,6 +59,7 @@ class Comparison:
     systems: tuple[str, ...]
     metrics: tuple[MetricResult, ...]
     settings: Settings
+    signatures: tuple[str, ...]
     differing: tuple[str, ...]
     notices: tuple[str, ...]
     left_out: tuple[tuple[str, str], ...]
@@ -165,6 +167,7 @@ def compare(
         systems=tuple(scores.systems[place] for place in places),
         metrics=tuple(found),
         settings=how,
+        signatures=scores.lines(metrics),
         differing=differing,
         notices=(
             *cautions(judged),

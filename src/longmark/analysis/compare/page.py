@@ -74,6 +74,7 @@ def document(found: Comparison) -> Document:
             "Seed": how.seed,
             "Differences in scoring": list(found.differing),
         },
+        signatures=found.signatures,
     )
 
 

@@ -21,7 +21,8 @@ class Metaeval:
     """The results, a RatingLabel or a ChoiceLabel for each label by what the human file holds, and the settings.
 
     metrics: name -> direction (`higher is better`, …). joined: answers (or pairs) with rows and a human value on any
-    label; by: the columns of the groups; empty: lines of the human file without a value.
+    label; by: the columns of the groups; empty: lines of the human file without a value; signatures: what to cite of
+    each score.
     """
 
     sources: tuple[str, ...]
@@ -33,6 +34,7 @@ class Metaeval:
     empty: int
     options: MetaevalOptions
     notices: tuple[str, ...]
+    signatures: tuple[str, ...] = ()
 
 
 def metaeval(
@@ -84,6 +86,7 @@ def metaeval(
         empty=given.empty,
         options=chosen,
         notices=(*scores.notices, *notices, *given.notices),
+        signatures=tuple(dict.fromkeys(line for name in scores.metrics for line in scores.signatures[name])),
     )
 
 

@@ -46,6 +46,7 @@ def document(found: Metaeval) -> Document:
             "alpha": options.alpha,
             "seed": options.seed,
         },
+        signatures=found.signatures,
     )
 
 

@@ -73,6 +73,7 @@ def document(study: MetricsStudy) -> Document:
             "Correction": _correction(study),
             "As published": study.options.as_published,
         },
+        signatures=study.signatures,
     )
 
 

@@ -196,7 +196,7 @@ class RunTime:
 @dataclass(frozen=True, slots=True)
 class MetricsStudy:
     """A study. differing: differences in how the scores were made, if that was allowed; notices: what a reader must
-    know first; times: of the runs that are folders."""
+    know first; times: of the runs that are folders; signatures: what to cite of each score."""
 
     runs: tuple[str, ...]
     by: str
@@ -209,6 +209,7 @@ class MetricsStudy:
     notices: tuple[str, ...]
     hypotheses: tuple[HypothesisResult, ...]
     times: tuple[RunTime, ...] = ()
+    signatures: tuple[str, ...] = ()
     longmark: str = __version__
 
     @property
@@ -283,6 +284,7 @@ def metrics_study(
         differing=differing,
         notices=tuple(notices),
         hypotheses=decide(how.hypotheses, tests, how.alpha),
+        signatures=scores.lines([one.metric for one in found]),
         times=tuple(time for run in paths if (time := _time(run)) is not None),
     )
 
