@@ -35,6 +35,7 @@ _CONNECT = 15.0  # seconds of it for the connection
 _LONGEST = 300  # characters of the endpoint's own words in a message
 _MOST_PARTS = 1_000_000  # lists and objects of a reply; 2,048 embeddings or 30,000 tokens with 20 candidates have fewer
 MAX_REPLY_BYTES = 32 << 20  # of one reply, unpacked
+_LARGE_TIMEOUT, _LARGE_BYTES = 900.0, 1 << 30  # of a file of many requests or replies
 _TOO_LONG = (  # how servers say that a text is longer than the model reads
     *("context length", "context_length", "context size", "context window", "context limit"),  # most of them
     *("string_above_max_length", "reduce the length"),  # OpenAI, Groq
@@ -125,29 +126,52 @@ class Endpoint:
 
     async def post(self, url: str, body: dict[str, Any] | None) -> Any:
         """The JSON of the reply to one POST; without a body, to one GET."""
-        try:
-            data = None if body is None else orjson.dumps(body)
-        except TypeError as error:  # half of a surrogate pair, say
-            raise Refusal(f"the request cannot be written as JSON: {error}", None) from None
-        session = self._session
-        if session is None or session.closed or self._loop is not asyncio.get_running_loop():
-            session = self._open()
-        reply = await self._attempt(session, url, data)
+        data = None if body is None else as_json(body)
+        return self.outcome(200, await self.request("GET" if data is None else "POST", url, data))
+
+    def outcome(self, status: int, raw: bytes) -> Any:
+        """The JSON of a reply with this status and body; raises the error that it is."""
+        reply = self._read(raw) if status == 200 else self._failure(status, {}, raw)
         if isinstance(reply, ModelError):
             raise reply
         return reply
 
-    async def _attempt(self, session: aiohttp.ClientSession, url: str, data: bytes | None) -> Any:
-        """The reply's JSON or the error to raise. It is returned, not raised, so that no frame of its
+    async def request(
+        self, method: str, url: str, data: bytes | None = None, kind: str = "", *, large: bool = False
+    ) -> bytes:
+        """The body of the reply with status 200 to one request. kind: the Content-Type of data, JSON where it is empty.
+        large: a file of many requests or replies, with time and room for one."""
+        session = self._session
+        if session is None or session.closed or self._loop is not asyncio.get_running_loop():
+            session = self._open()
+        headers = {"Content-Type": kind} if kind else {}
+        reply = await self._attempt(session, method, url, data, headers, large=large)
+        if isinstance(reply, ModelError):
+            raise reply
+        return reply
+
+    async def _attempt(
+        self,
+        session: aiohttp.ClientSession,
+        method: str,
+        url: str,
+        data: bytes | None,
+        headers: Mapping[str, str],
+        *,
+        large: bool,
+    ) -> bytes | ModelError:
+        """The reply's body or the error to raise. It is returned, not raised, so that no frame of its
         traceback and no error beneath it holds the headers or what the endpoint sent, either of which may
         show the key."""
         import aiohttp  # with the first request: a run out of the cache needs none
 
         refused, billed, unreached = False, True, False  # unless the request never went out
+        more: dict[str, Any] = {"timeout": aiohttp.ClientTimeout(_LARGE_TIMEOUT, sock_connect=_CONNECT)} if large else {}
         try:
-            method = "GET" if data is None else "POST"
-            async with session.request(method, url, data=data, allow_redirects=False) as response:
-                raw = await self._body(response)
+            async with session.request(
+                method, url, data=data, headers=headers, allow_redirects=False, **more
+            ) as response:
+                raw = await self._body(response, _LARGE_BYTES if large else self.max_reply_bytes)
         except aiohttp.ConnectionTimeoutError:
             billed, unreached = False, True
             problem = f"no connection to {self.host} within {min(_CONNECT, self.timeout):g} s"
@@ -168,15 +192,14 @@ class Endpoint:
         except (aiohttp.ClientError, OSError, zlib.error, ValueError) as error:
             problem = f"the connection to {self.host} failed: {type(error).__name__}: {error}"
         else:
-            if response.status == 200:
-                return self._read(raw)
-            return self._failure(response.status, response.headers, raw)
+            return raw if response.status == 200 else self._failure(response.status, response.headers, raw)
         message = _trim(problem)
         failure = Refusal(message, None) if refused else ServerFault(message)
         failure.unreached = unreached
         return failure.with_bill() if billed else failure
 
-    async def _body(self, response: aiohttp.ClientResponse) -> bytes:
+    @staticmethod
+    async def _body(response: aiohttp.ClientResponse, most: int) -> bytes:
         """The body, unpacked. `_Oversized` as soon as it is larger than allowed, packed or unpacked; zlib.error
         where it is not packed as its header says."""
         encoding = response.headers.get("Content-Encoding", "identity").strip().lower()
@@ -186,9 +209,9 @@ class Endpoint:
         body, received = bytearray(), 0
         async for chunk in response.content.iter_any():
             received += len(chunk)
-            room = self.max_reply_bytes + 1 - len(body)
+            room = most + 1 - len(body)
             body += chunk if unpack is None else unpack.decompress(chunk, room)
-            if max(len(body), received) > self.max_reply_bytes:
+            if max(len(body), received) > most:
                 response.close()
                 raise _Oversized
         return bytes(body)
@@ -267,6 +290,14 @@ class Endpoint:
         overlong = status in (400, 413, 422) and any(word in said for word in _TOO_LONG)
         kind = Overlong if overlong else Refusal
         return kind(f"{self.host} refused the request ({status}): {message}", status, code, said)
+
+
+def as_json(body: Any) -> bytes:
+    """A request as it is sent. Refusal where it cannot be written."""
+    try:
+        return orjson.dumps(body)
+    except TypeError as error:  # half of a surrogate pair, say
+        raise Refusal(f"the request cannot be written as JSON: {error}", None) from None
 
 
 def _parsed(raw: bytes) -> Any:

@@ -7,7 +7,8 @@ facts of chat are in `http_chat`, the others in `http_models`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from contextvars import ContextVar
 from typing import Any, TypeVar
 
 from longmark.errors import AskAgain, TooLong, TooManyInputs, Unsupported
@@ -16,6 +17,9 @@ from longmark.models.protocols import Capabilities
 from longmark.models.settings import DEFAULTS, ModelSettings
 
 T = TypeVar("T")
+Post = Callable[[str, dict[str, Any]], Awaitable[Any]]
+VIA: ContextVar[Post | None] = ContextVar("VIA", default=None)
+"""What sends a request in place of the endpoint: a batch (`models.batches`)."""
 
 SIZES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)  # of a batch
 _MOST_BYTES = 8  # UTF-8 bytes a token: twice as many as English prose has, on average, in common tokenizers
@@ -51,7 +55,8 @@ class HttpModel:
     async def _post(self, body: dict[str, Any], inputs: int = 1) -> Any:
         """The reply's JSON. inputs: how many texts are in the body."""
         try:
-            reply = await self.endpoint.post(self._url, self._sent(body))
+            post = VIA.get() or self.endpoint.post
+            reply = await post(self._url, self._sent(body))
         except Refusal as refusal:
             said, status, fact = str(refusal), refusal.http_status, self._lesson(refusal, body)
             if inputs > 1 and _too_many(refusal):
