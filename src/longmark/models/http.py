@@ -166,7 +166,9 @@ class Endpoint:
         import aiohttp  # with the first request: a run out of the cache needs none
 
         refused, billed, unreached = False, True, False  # unless the request never went out
-        more: dict[str, Any] = {"timeout": aiohttp.ClientTimeout(_LARGE_TIMEOUT, sock_connect=_CONNECT)} if large else {}
+        more: dict[str, Any] = (
+            {"timeout": aiohttp.ClientTimeout(_LARGE_TIMEOUT, sock_connect=_CONNECT)} if large else {}
+        )
         try:
             async with session.request(
                 method, url, data=data, headers=headers, allow_redirects=False, **more
