@@ -289,6 +289,7 @@ class RunFolder:
                 f"{self.rows_path} cannot be written ({error.strerror}); repeat the same command to resume"
             ) from None
         if written != len(line):
+            os.ftruncate(self._rows_file, self._rows_end)  # calls under way still append their rows
             raise UserError(f"{self.rows_path} cannot be written (no space left); repeat the same command to resume")
         place = (n, self._number[row.metric], self._rows_end, _AUTOMATIC if row.automatic else row.status)
         self._execute("INSERT OR REPLACE INTO rows VALUES (?, ?, ?, ?)", place)

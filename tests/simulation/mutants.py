@@ -1,0 +1,161 @@
+"""Bugs to plant: each breaks a promise in one place, as a change of the code could. The simulator must find each."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from tests.simulation.schedule import Schedule, run
+
+from longmark import workspace
+from longmark.engine import folder, settings
+from longmark.engine.folder import RunFolder
+from longmark.models.budget import Budget, Reservation
+from longmark.models.cache import CallCache
+from longmark.models.limits import Limiter
+from longmark.models.protocols import Tokens
+from longmark.models.sending import Sender
+from longmark.records import Row
+
+Patch = tuple[Any, str, Any]
+_put, _commit, _claim, _take = CallCache.put, CallCache._commit, CallCache.claim, Budget.take
+_failed, _enter, _append = Sender._failed, Limiter._enter, RunFolder.append
+
+
+async def _put_later(self: CallCache, *reply: Any) -> None:
+    asyncio.get_running_loop().call_later(1.0, lambda: asyncio.ensure_future(_put(self, *reply)))
+
+
+def _commit_unheard(self: CallCache) -> None:
+    done = self._flushed
+    assert done is not None
+    wanted = {key for key, _ in self._wanted}
+    done.set_exception = lambda _error: done.set_result(wanted)  # type: ignore[method-assign]
+    _commit(self)
+
+
+async def _claim_anyway(self: CallCache, keys: Any, *, anew: bool = False) -> set[bytes]:
+    return await _claim(self, keys, anew=True)
+
+
+def _keep_reserved(self: Sender, error: BaseException, held: Reservation, price: Any) -> None:
+    if getattr(error, "http_status", None) != 429:
+        _failed(self, error, held, price)
+
+
+def _bill_nothing(self: Sender, error: BaseException, held: Reservation, price: Any) -> None:
+    self.budget.settle(held, Tokens(), 0.0)
+
+
+async def _enter_free(self: Limiter, queue: Any, tokens: int) -> None:
+    again = queue is self._again
+    await _enter(self, queue, tokens)
+    _FREE.add(asyncio.current_task()) if again else _FREE.discard(asyncio.current_task())
+
+
+_FREE: set[Any] = set()
+
+
+def _take_once(self: Budget, most: Tokens, price: Any) -> Reservation:
+    if asyncio.current_task() not in _FREE:
+        return _take(self, most, price)
+    self.calls += 1
+    self._out += 1
+    return Reservation(0, 0.0, most)
+
+
+def _take_alone(self: Budget, most: Tokens, price: Any) -> Reservation:
+    out, tokens, usd = self._out, self._tokens_out, self._usd_out
+    self._out, self._tokens_out, self._usd_out = 0, 0, 0.0
+    try:
+        return _take(self, most, price)
+    finally:
+        self._out, self._tokens_out, self._usd_out = out + self._out, tokens + self._tokens_out, usd + self._usd_out
+
+
+def _append_short(self: RunFolder, n: int, row: Row) -> None:
+    class _Whole:
+        def __getattr__(self, name: str) -> Any:
+            return getattr(real, name)
+
+        def write(self, file: int, data: bytes) -> int:
+            real.write(file, data)
+            return len(data)
+
+    module: Any = folder
+    real, module.os = module.os, _Whole()
+    try:
+        _append(self, n, row)
+    finally:
+        module.os = real
+
+
+def _rewrite_in_place(self: RunFolder) -> None:
+    rows = []
+    with open(self.rows_path, "rb") as old:
+        for (offset,) in self._db.execute("SELECT offset FROM rows ORDER BY n, m"):
+            old.seek(offset)
+            rows.append(old.readline())
+    with open(self.rows_path, "wb") as new:
+        for row in rows:
+            new.write(row)
+            new.flush()
+
+
+def _no_rollback(self: CallCache) -> None:
+    class _Kept:
+        in_transaction = False
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(real, name)
+
+    real: sqlite3.Connection = self._db
+    self._db = _Kept()  # type: ignore[assignment]
+    try:
+        _commit(self)
+    finally:
+        self._db = real
+
+
+MUTANTS: dict[str, tuple[Patch, ...]] = {
+    "a reply is stored after its row": ((CallCache, "put", _put_later),),
+    "a failed commit of replies goes unheard": ((CallCache, "_commit", _commit_unheard),),
+    "a failed commit is not rolled back": ((CallCache, "_commit", _no_rollback),),
+    "a claim is granted though the reply is stored": ((CallCache, "claim", _claim_anyway),),
+    "a claim is not released": ((CallCache, "release", lambda self, keys: None),),
+    "a claim is not renewed": ((CallCache, "_renew", lambda self: None),),
+    "a claim outlives its process": ((CallCache, "_is_held", staticmethod(lambda owner, until, now: True)),),
+    "a reservation is not given back": ((Sender, "_failed", _keep_reserved),),
+    "a lost reply is not billed": ((Sender, "_failed", _bill_nothing),),
+    "a retry forgets the budget": ((Limiter, "_enter", _enter_free), (Budget, "take", _take_once)),
+    "calls under way are not reserved": ((Budget, "take", _take_alone),),
+    "a short write goes unnoticed": ((RunFolder, "append", _append_short),),
+    "rows are rewritten in place": ((RunFolder, "_rewrite_rows", _rewrite_in_place),),
+    "a run's folder is not locked": ((workspace, "_hold", lambda file: None),),
+    "rows over the budget are final": ((settings, "RETRIED", frozenset({"model_error", "metric_error"})),),
+}
+"""What is wrong -> where, and with what in its place."""
+
+
+@contextmanager
+def planted(name: str) -> Iterator[None]:
+    before = [(place, attribute, place.__dict__[attribute]) for place, attribute, _ in MUTANTS[name]]
+    try:
+        for place, attribute, wrong in MUTANTS[name]:
+            setattr(place, attribute, wrong)
+        yield
+    finally:
+        for place, attribute, right in before:
+            setattr(place, attribute, right)
+
+
+def found(name: str, seeds: Iterable[int]) -> tuple[int, str] | None:
+    """The first of the seeds whose schedule finds a mutant, and what it breaks."""
+    with planted(name):
+        for seed in seeds:
+            if (broken := run(Schedule.of(seed))) is not None:
+                return seed, broken
+    return None

@@ -1,0 +1,410 @@
+"""A schedule of a simulated world: what is run, by whom, and what goes wrong; then whether every promise was kept.
+
+`Schedule.of(seed)` draws one; `run` lives through it and returns what was broken, or None; `shrunk` makes a failing one
+smaller: without faults first, then without sessions, then with fewer examples and less at once.
+
+Each session is `longmark run` as a process (`engine.session.execute` behind its call cache). Users repeat theirs one
+after another; several users share the cache. When all is over, one more session for each folder runs with nothing going
+wrong and no budget, and what the files hold then is checked:
+
+    a stored reply is not asked for again, and no two processes ask for the same at once
+    a session spends no more than its budget: what replies took beyond their requests' limits is left out
+    a session that ends by itself has counted as many requests as the endpoint
+    a row is written only when the replies that it rests on are stored
+    every example has one row for every score, in order; a score is the right one, and no score has a reason
+    everything ends; errors are those of `longmark.errors`; no task fails unheard; claims are given back
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import orjson
+from tests.simulation.vendor import FAULTS, SHARED, Embedder, Fault, Judge, Vendor, number_of
+from tests.simulation.world import REAL, Process, Violation, World, inhabited
+
+from longmark.concurrency import concurrently
+from longmark.engine.session import RunResult, execute
+from longmark.engine.settings import SessionOptions, Settings, choose
+from longmark.errors import FolderInUse, NoScore, UserError
+from longmark.metric import Metric, Score
+from longmark.models.budget import Budget
+from longmark.models.cache import CallCache
+from longmark.models.handles import Backends, Models
+from longmark.models.protocols import ChatRequest, Message
+from longmark.records import STATUSES, Example, Row
+
+QR, STEPS = "ccrs.question_relevance", "steps"
+MISHAPS = ("kill", "stop", "stall", "full", "busy", "short", "jump")
+_MEMORY = Path("/dev/shm")
+
+
+async def _steps(example: Example, models: Models, _params: Any) -> Score:
+    """Two rounds of chats, one of them the same for all examples, and embeddings, one of them too."""
+
+    async def asked(text: str) -> int:
+        request = ChatRequest((Message("user", text),), max_tokens=40)
+        reply = await models.judges[0].chat(request)
+        if not reply.text.isdecimal():
+            raise NoScore("unparsable", "no number")
+        return int(reply.text)
+
+    first = await asked(f"Read {example.answer}")
+    both = await concurrently(asked, [f"{first}? {example.answer}", SHARED])
+    vectors = await models.embed([f"{example.answer}", SHARED, f"{both[0]} of {example.answer}"])
+    return Score((both[0] / 100 + vectors[0][0]) / 2)
+
+
+_STEPS = Metric(_steps, ("answer",), (0, 1), models=("judge", "embedder"), name=STEPS, source="simulated")
+
+
+@dataclass(frozen=True)
+class Session:
+    """A command of a user. budget: calls, tokens and dollars."""
+
+    user: int
+    folder: str
+    at_once: int
+    budget: tuple[int | None, int | None, float | None] = (None, None, None)
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """seed: of latencies and of the order of processes; examples: how many; twins: every second one is asked like the
+    one before it; metrics: by name."""
+
+    seed: int
+    examples: int
+    twins: bool
+    metrics: tuple[str, ...]
+    sessions: tuple[Session, ...]
+    faults: tuple[Fault, ...]
+
+    @classmethod
+    def of(cls, seed: int) -> Schedule:
+        rng = random.Random(seed)
+        metrics = rng.choice(((QR,), (QR,), (QR,), (STEPS,), (QR, STEPS)))
+        examples = rng.randint(1, 3 if STEPS in metrics else 6)
+        users = rng.choice((1, 1, 2))
+        one_folder = rng.random() < 0.15
+        made = []
+        for user in range(users):
+            for _ in range(rng.choice((1, 1, 2))):
+                folder = "a" if one_folder or not user else "b"
+                made.append(Session(user, folder, rng.choice((1, 2, 4)), _budget(rng, examples, STEPS in metrics)))
+        length = 80 + examples * (60 if STEPS in metrics else 20)  # moments of a session, about
+        faults = [_fault(rng, len(made), length) for _ in range(rng.choice((0, 1, 2, 2, 3, 4, 6)))]
+        theme = rng.choice(("", "", "money", "disk", "race", "refusals"))
+        if theme == "money":  # several replies are lost, in a session that can pay for few calls
+            faults += [Fault(rng.choice(("cut after", "late", "429", "500")), n) for n in range(rng.randint(1, 4))]
+            made = [replace(session, budget=_budget(rng, examples, STEPS in metrics, every=True)) for session in made]
+        elif theme == "disk":
+            faults += [Fault("full", rng.randint(30, 30 + length), 1.0), Fault("short", rng.randint(1, examples))]
+        elif theme == "race":  # two processes want the same at once, and one of them waits long
+            made = [replace(made[0], user=0, folder="a"), replace(made[-1], user=1, folder=rng.choice("ab"))]
+            faults += [Fault(rng.choice(("slow", "late", "429")), rng.randint(0, 3), 20.0)]
+        elif theme == "refusals":  # calls end without a reply, while others need the same
+            metrics = (STEPS,)
+            faults += [Fault("400", rng.randint(0, 6)), Fault("429", rng.randint(0, 6), 400.0)]
+        for who in range(len(made)):
+            if rng.random() < 0.4:
+                faults.append(Fault("kill", rng.randint(1, length), who=who))
+        return cls(seed, examples, rng.random() < 0.3, metrics, tuple(made), tuple(faults))
+
+    def records(self) -> list[dict[str, Any]]:
+        items = [number - number % 2 if self.twins else number for number in range(self.examples)]
+        return [
+            {"id": str(n), "question": f"What is item {item}?", "answer": f"It is item {item}."}
+            for n, item in enumerate(items)
+        ]
+
+    def __str__(self) -> str:
+        lines = [
+            f"seed {self.seed}: {self.examples} examples{' in pairs' * self.twins}, metrics {', '.join(self.metrics)}",
+            *(f"  session {n}: {session}" for n, session in enumerate(self.sessions)),
+            *(f"  {fault}" for fault in self.faults),
+        ]
+        return "\n".join(lines)
+
+
+def _budget(
+    rng: random.Random, examples: int, steps: bool, *, every: bool = False
+) -> tuple[int | None, int | None, float | None]:
+    calls = examples * (5 if steps else 1)
+    share = rng.uniform(0.2, 3)
+    kind = rng.random() * (0.35 if every else 1.0)
+    if kind < 0.1:
+        return max(1, int(calls * share)), None, None
+    if kind < 0.2:
+        return None, max(1, int(calls * 400 * share)), None
+    return (None, None, max(1e-4, calls * 6e-4 * share)) if kind < 0.35 else (None, None, None)
+
+
+def _fault(rng: random.Random, sessions: int, length: int) -> Fault:
+    """Any fault but a kill. length: about how many moments a session has."""
+    who, moment = rng.randrange(sessions), rng.randint(1, length)
+    if rng.random() < 0.75:
+        kind = rng.choice(tuple(FAULTS))
+        size = {"429": rng.choice((-1.0, 0.0, 1.0, 20.0, 400.0)), "500": float(rng.randint(1, 8))}
+        return Fault(kind, int(rng.expovariate(0.25)), size.get(kind, float(rng.randint(1, 5))))
+    match rng.choice(MISHAPS[1:]):
+        case "full":
+            return Fault("full", moment, float(rng.choice((1, 1, 3, 30, 1000))))
+        case "jump":
+            return Fault("jump", moment, rng.choice((-90000.0, -50.0, 50.0, 100.0, 90000.0)))
+        case "stall":
+            return Fault("stall", moment, rng.choice((5.0, 70.0, 500.0)), who)
+        case "stop":
+            return Fault("stop", moment, 0.0, who)
+        case "short":
+            return Fault("short", rng.randint(1, 6))
+    return Fault("busy", rng.randint(2, 30))
+
+
+class _Run:
+    """One life of a schedule."""
+
+    def __init__(self, schedule: Schedule, folder: Path) -> None:
+        def of(kind: str) -> list[Fault]:
+            return [fault for fault in schedule.faults if fault.kind == kind]
+
+        self.schedule, self.folder, self.of = schedule, folder, of
+        self.world = World(
+            random.Random(schedule.seed),
+            full=tuple((fault.at, int(fault.size)) for fault in of("full")),
+            busy=tuple(fault.at for fault in of("busy")),
+            short=tuple(fault.at for fault in of("short")),
+            jumps=tuple((fault.at, fault.size) for fault in of("jump")),
+        )
+        self.vendor = Vendor(self.world, schedule.faults, folder / "calls.sqlite")
+        self.records = schedule.records()
+        self.sessions: list[tuple[Session, Process]] = []
+        self.budgets: dict[Process, Budget] = {}
+        self.scored: dict[str, set[tuple[str, str]]] = {}  # folder -> examples and metrics that have had a score
+
+    def live(self) -> None:
+        """Violation where a promise is broken."""
+        numbered = list(enumerate(self.schedule.sessions))
+        for user in {session.user for session in self.schedule.sessions}:
+            self._start([(n, session) for n, session in numbered if session.user == user])
+        self.world.run()
+        self._check_sessions()
+        self.vendor.healed = True
+        self.world.heal()
+        for folder in sorted({session.folder for session in self.schedule.sessions}):
+            if self.schedule.seed % 4 and self._is_complete(folder):
+                self._check_finished(folder)
+                continue
+            self._start([(-1, Session(9, folder, 2))])
+            self.world.run()
+            error = self.sessions[-1][1].error
+            if error is not None and not isinstance(error, Violation):
+                raise Violation(f"nothing goes wrong any more, and {folder} cannot be finished: {error!r}")
+            self._check_sessions()
+            self._check_finished(folder)
+
+    def _start(self, commands: list[tuple[int, Session]]) -> None:
+        """The first of a user's commands; the others follow."""
+        if not commands:
+            return
+        (number, session), *rest = commands
+
+        async def main(process: Process) -> RunResult:
+            cache = CallCache(self.folder / "calls.sqlite")
+            process.at_exit = cache.close
+            backends = Backends((Judge(self.vendor, process),), embedder=Embedder(self.vendor, process))
+            settings = replace(_settings(self.schedule.metrics), backends=backends)
+            options = SessionOptions(
+                concurrency=session.at_once, budget=self.budgets[process], quiet=True, handle_signals=True
+            )
+            return await execute(self.records, settings, self.folder / session.folder, cache, options)
+
+        name = f"session {number}" if number >= 0 else f"the last session of {session.folder}"
+        process = self.world.start(name, main)
+        self.budgets[process] = Budget(*session.budget)
+        mine = [fault for fault in self.schedule.faults if fault.who == number]
+        process.kill_at = min((fault.at for fault in mine if fault.kind == "kill"), default=None)
+        process.signals = sorted(fault.at for fault in mine if fault.kind == "stop")
+        process.stalls = sorted((fault.at, fault.size) for fault in mine if fault.kind == "stall")
+        process.at_end = lambda: self._ended(session, process, rest)
+        self.sessions.append((session, process))
+
+    def _ended(self, session: Session, process: Process, rest: list[tuple[int, Session]]) -> None:
+        if not isinstance(process.error, FolderInUse):
+            self._check_rows(session.folder, process)
+        self._start(rest)
+
+    def _is_complete(self, folder: str) -> bool:
+        """Whether a session has finished it, with a score for everything."""
+        last = [process for session, process in self.sessions if session.folder == folder][-1]
+        complete = len(self.scored.get(folder, ())) == len(self.records) * len(self.schedule.metrics)
+        return complete and isinstance(last.result, RunResult) and last.result.stopped is None
+
+    # What must hold -----------------------------------------------------------------------------------------------
+    def _check_rows(self, folder: str, process: Process) -> None:
+        """Each score in the file is right, and rests on stored replies."""
+        file = self.folder / folder / "rows.jsonl"
+        scored, rows = set(), []
+        lines = REAL["open"](file, "rb").read().splitlines(keepends=True) if file.exists() else []
+        for line in lines:
+            try:
+                row = orjson.loads(line if line.endswith(b"\n") else b"")
+            except ValueError:  # torn; the next session leaves it out
+                if isinstance(process.result, RunResult):
+                    raise Violation(f"{process.name} left half a row") from None
+                continue
+            rows.append(row)
+            if row["status"] not in STATUSES or (row["status"] == "ok") != (row["score"] is not None):
+                raise Violation(f"a row of the status {row['status']} with the score {row['score']}")
+            if row["status"] != "ok" and not row["reason"]:
+                raise Violation(f"no reason for {row['status']}")
+            if row["status"] == "ok":
+                scored.add((row["example_id"], row["metric"]))
+                if row["score"] != self._score(row["example_id"]):
+                    raise Violation(f"a wrong score: {row['score']} for example {row['example_id']}")
+        written = [orjson.loads(line) for line in process.written if line.endswith(b"\n")]
+        had = self.scored.get(folder, set()) | {(r["example_id"], r["metric"]) for r in written if r["status"] == "ok"}
+        if lost := had - scored:
+            raise Violation(f"{process.name} lost {len(lost)} scores of {folder}")
+        self.scored[folder] = scored
+        self._check_stored(
+            [row["example_id"] for row in rows if row["status"] == "ok" and row["metric"] == QR], process
+        )
+
+    def _score(self, example: str) -> float:
+        return number_of(self.records[int(example)]["answer"]) / 100
+
+    def _check_stored(self, examples: list[str], process: Process) -> None:
+        """Of these examples with a score each has its reply in the cache."""
+        stored = self._query("SELECT reply FROM calls WHERE kind = 'chat'") if examples else []
+        texts = {orjson.loads(reply)["text"] for reply in stored}
+        for example in examples:
+            if str(number_of(self.records[int(example)]["answer"])) not in texts:
+                raise Violation(f"example {example} has a score after {process.name}, and its reply is not stored")
+
+    def _query(self, query: str) -> list[Any]:
+        """The first column of a query to the cache."""
+        database = REAL["connect"](self.folder / "calls.sqlite", isolation_level=None)
+        try:
+            return [row[0] for row in database.execute(query)]
+        finally:
+            database.close()
+
+    def _check_sessions(self) -> None:
+        if self.world.complaints:
+            raise Violation(self.world.complaints[0])
+        for session, process in self.sessions:
+            error = process.error
+            if error is not None and not isinstance(error, UserError | asyncio.CancelledError):
+                if isinstance(error, BaseExceptionGroup):
+                    error = error.exceptions[0]
+                raise error if isinstance(error, Violation) else Violation(f"{process.name} failed: {error!r}")
+            if isinstance(error, UserError) and not process.struck and not isinstance(error, FolderInUse):
+                raise Violation(f"{process.name} failed without a fault: {error}")
+            self._check_spent(session, process)
+        for request in self.vendor.books:
+            if request.stored and not (self.vendor.lapses and len({s.user for s, _ in self.sessions}) > 1):
+                raise Violation(f"{request.process.name} asked for a stored reply")
+
+    def _check_spent(self, session: Session, process: Process) -> None:
+        calls, tokens, usd = session.budget
+        mine = [request for request in self.vendor.books if request.process is process]
+        if isinstance(process.result, RunResult) and process.result.counts.requests != len(mine):
+            counted = process.result.counts.requests
+            raise Violation(f"{process.name} counted {counted} requests, the endpoint {len(mine)}")
+        if calls is not None and len(mine) > calls:
+            raise Violation(f"{process.name} sent {len(mine)} requests with a budget of {calls}")
+        within = [request for request in mine if request.counted is not None and not request.over]
+        took = sum(request.counted.prompt + request.counted.completion for request in within if request.counted)
+        if tokens is not None and took > tokens:
+            raise Violation(f"{process.name} took {took} tokens of {tokens}")
+        if usd is not None and (paid := sum(request.usd for request in within)) > usd * (1 + 1e-9):
+            raise Violation(f"{process.name} spent ${paid:.6f} of ${usd:.6f}")
+        budget = self.budgets[process]
+        if not process.killed and (budget._out or budget._tokens_out or budget._usd_out):
+            raise Violation(f"{process.name} ended with reservations: {budget}")
+
+    def _check_finished(self, folder: str) -> None:
+        """Of a folder whose last session was undisturbed."""
+        try:
+            rows = [Row.from_json(line) for line in REAL["open"](self.folder / folder / "rows.jsonl", "rb")]
+        except ValueError as error:
+            raise Violation(f"rows of {folder}: {error}") from None
+        found = [(row.example_id, row.metric) for row in rows]
+        wanted = [(record["id"], metric) for record in self.records for metric in self.schedule.metrics]
+        if found != wanted:
+            raise Violation(f"rows of {folder}: {found}, not {wanted}")
+        for row in rows:
+            prose = self.vendor.prose[number_of(self.records[int(row.example_id)]["answer"])] + self.vendor.prose[50]
+            if row.status != "ok" and not (row.status == "unparsable" and prose):
+                raise Violation(f"a row of {folder} stays {row.status}: {row.reason}")
+        alive = {str(process.pid) for _, process in self.sessions if not process.killed}
+        left = [owner for owner in self._query("SELECT owner FROM claims") if owner.split(" ")[-2] in alive]
+        if left and not self.of("full") and not self.of("busy"):
+            raise Violation(f"{len(left)} claims of sessions that ended are left")
+
+
+@cache
+def _settings(metrics: tuple[str, ...]) -> Settings:
+    return Settings(choose([_STEPS if name == STEPS else name for name in metrics]), Backends())
+
+
+def run(schedule: Schedule) -> str | None:
+    """What the schedule breaks, None: nothing."""
+    folder = Path(tempfile.mkdtemp(prefix="longmark-simulation-", dir=_MEMORY if _MEMORY.is_dir() else None))
+    life = _Run(schedule, folder)
+    try:
+        with inhabited(life.world):
+            life.live()
+    except Violation as broken:
+        return str(broken)
+    finally:
+        life.vendor.close()
+        shutil.rmtree(folder, ignore_errors=True)
+    return None
+
+
+def shrunk(schedule: Schedule) -> Schedule:
+    """A smaller schedule that breaks the same promise (its message but for numbers and names), by steps that each leave
+    one thing out."""
+    like = _kind(run(schedule))
+    smaller = True
+    while smaller:
+        found = next((one for one in _smaller(schedule) if _kind(run(one)) == like), None)
+        schedule, smaller = found or schedule, found is not None
+    return schedule
+
+
+def _kind(broken: str | None) -> str:
+    return re.sub(r"the last session of \w|session \S+|\S*[\d.]+\S*|\b[ab]\b", "#", broken or "")
+
+
+def _smaller(schedule: Schedule) -> Iterator[Schedule]:
+    for n in range(len(schedule.faults)):
+        yield replace(schedule, faults=schedule.faults[:n] + schedule.faults[n + 1 :])
+    for n in range(len(schedule.sessions) if len(schedule.sessions) > 1 else 0):
+        faults = tuple(
+            replace(fault, who=fault.who - (fault.who > n))
+            for fault in schedule.faults
+            if fault.kind not in ("kill", "stop", "stall") or fault.who != n
+        )
+        yield replace(schedule, sessions=schedule.sessions[:n] + schedule.sessions[n + 1 :], faults=faults)
+    if len(schedule.metrics) > 1:
+        yield from (replace(schedule, metrics=(name,)) for name in schedule.metrics)
+    if schedule.twins:
+        yield replace(schedule, twins=False)
+    if schedule.examples > 1:
+        yield replace(schedule, examples=schedule.examples - 1)
+    for n, session in enumerate(schedule.sessions):
+        for simpler in (replace(session, at_once=1), replace(session, budget=(None, None, None))):
+            if simpler != session:
+                yield replace(schedule, sessions=(*schedule.sessions[:n], simpler, *schedule.sessions[n + 1 :]))

@@ -1,0 +1,198 @@
+"""2,000 schedules keep every promise; planted bugs are found among them; what the simulator once found stays mended.
+
+By hand, any number of them: `python -m bench.simulate`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from dataclasses import replace
+from itertools import chain
+from typing import Any
+
+import pytest
+from tests.simulation.mutants import MUTANTS, found
+from tests.simulation.schedule import QR, STEPS, Schedule, Session, run, shrunk
+from tests.simulation.vendor import FAULTS, Fault
+from tests.simulation.world import Killed, Process, Violation, World, inhabited
+
+SCHEDULES = 2000
+PARTS = 40  # of the schedules, a test each; four classes, so that workers share them
+
+FOUND_BY = {
+    "a failed commit of replies goes unheard": 124,
+    "a failed commit is not rolled back": 507,
+    "a claim is not renewed": 20,
+    "a lost reply is not billed": 79,
+    "a retry forgets the budget": 73,
+    "calls under way are not reserved": 220,
+    "rows are rewritten in place": 46,
+    "a run's folder is not locked": 30,
+    "rows over the budget are final": 57,
+}
+"""Mutant -> the seed at which the search begins, so that it is short (`python -m bench.simulate --mutants`); else 0."""
+
+
+class _Schedules:
+    first: int
+
+    @pytest.mark.parametrize("part", range(PARTS // 4))
+    def test_every_promise_is_kept(self, part: int):
+        step = SCHEDULES // PARTS
+        start = (self.first * (PARTS // 4) + part) * step
+        broken = {seed: found for seed in range(start, start + step) if (found := run(Schedule.of(seed)))}
+        assert not broken
+
+
+class TestFirstQuarter(_Schedules):
+    first = 0
+
+
+class TestSecondQuarter(_Schedules):
+    first = 1
+
+
+class TestThirdQuarter(_Schedules):
+    first = 2
+
+
+class TestFourthQuarter(_Schedules):
+    first = 3
+
+
+class TestPlantedBugs:
+    @pytest.mark.parametrize("name", MUTANTS)
+    def test_is_found_within_the_schedules(self, name: str):
+        first = FOUND_BY.get(name, 0)
+        seed, _ = found(name, chain(range(first, SCHEDULES), range(first))) or (-1, "")
+        assert seed >= 0
+        assert run(Schedule.of(seed)) is None
+
+
+def alone(*faults: Fault, examples: int = 4, metrics: tuple[str, ...] = (QR,), twins: bool = False) -> Schedule:
+    """One session of one user, two calls at once."""
+    return Schedule(1, examples, twins, metrics, (Session(0, "a", 2),), faults)
+
+
+# What the simulator found -----------------------------------------------------------------------------------------
+def test_rows_that_follow_a_half_written_one_are_kept():
+    assert run(alone(Fault("short", 1), examples=2, twins=True)) is None
+
+
+# The simulator ----------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("kind", FAULTS)
+@pytest.mark.parametrize("metric", [QR, STEPS])
+def test_each_fault_alone_breaks_nothing(kind: str, metric: str):
+    assert run(alone(Fault(kind, 1, 3.0), metrics=(metric,))) is None
+
+
+def test_a_kill_at_each_moment_of_a_session_breaks_nothing():
+    for moment in range(1, 150, 3):
+        assert run(alone(Fault("kill", moment), examples=2)) is None
+
+
+def test_a_seed_is_a_schedule_and_its_course():
+    from tests.simulation import schedule as schedules
+
+    courses: list[Any] = []
+
+    class Noted(schedules._Run):
+        def live(self) -> None:
+            super().live()
+            books = [(r.process.name, r.began, r.ended, r.kind, r.counted) for r in self.vendor.books]
+            courses.append((books, [process.moments for _, process in self.sessions], self.world.now))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(schedules, "_Run", Noted)
+        for seed in (3, 14, 3, 14):
+            assert Schedule.of(seed) == Schedule.of(seed)
+            run(Schedule.of(seed))
+    assert courses[:2] == courses[2:]
+    assert courses[0] != courses[1]
+
+
+def test_a_failing_schedule_is_made_smaller(monkeypatch: pytest.MonkeyPatch):
+    """A bug that needs a kill and two examples keeps these, and loses the rest."""
+    from tests.simulation import schedule as schedules
+
+    def breaks(one: Schedule) -> str | None:
+        killed = any(fault.kind == "kill" for fault in one.faults)
+        return "broken 17" if killed and one.examples > 1 else None
+
+    monkeypatch.setattr(schedules, "run", breaks)
+    faults = (Fault("429", 1), Fault("kill", 40, who=1), Fault("500", 3))
+    large = Schedule(1, 6, True, (QR, STEPS), (Session(0, "a", 4, (3, None, None)), Session(1, "b", 2)), faults)
+    assert shrunk(large) == Schedule(1, 2, False, (QR,), (Session(1, "b", 1),), (replace(faults[1], who=0),))
+
+
+def lived(*mains: Any) -> World:
+    """A world in which processes with these main coroutines have lived."""
+    world = World(random.Random(0))
+    with inhabited(world):
+        for number, main in enumerate(mains):
+            world.start(f"process {number}", main)
+        world.run()
+    return world
+
+
+def test_the_clock_jumps_over_waits_and_all_processes_share_it():
+    async def sleeper(process: Process) -> float:
+        await asyncio.sleep(1000)
+        return process.time()
+
+    assert [process.result for process in lived(sleeper, sleeper).processes] == [1000, 1000]
+
+
+def test_nothing_runs_after_a_kill(tmp_path: Any):
+    said: list[str] = []
+
+    async def main(process: Process) -> None:
+        file = open(tmp_path / "file", "wb")  # noqa: SIM115, ASYNC230
+        try:
+            file.write(b"in the buffer")
+            await asyncio.sleep(1)
+            process.kill_at = process.moments + 1
+            await asyncio.sleep(1)
+            said.append("alive")
+        finally:
+            file.flush()
+            said.append("flushed")
+
+    process = lived(main).processes[0]
+    assert process.killed
+    assert said == []
+    assert (tmp_path / "file").read_bytes() == b""
+
+
+def test_a_kill_before_an_operation_leaves_what_was_written_before_it(tmp_path: Any):
+    async def main(process: Process) -> None:
+        with open(tmp_path / "file", "wb") as file:  # noqa: ASYNC230
+            file.write(b"first")
+            file.flush()
+            process.kill_at = process.moments + 1
+            file.write(b"second")
+            try:
+                file.flush()
+            except Killed:
+                (tmp_path / "another").mkdir()
+
+    assert lived(main).processes[0].killed
+    assert (tmp_path / "file").read_bytes() == b"first"
+    assert not (tmp_path / "another").exists()
+
+
+def test_a_process_that_waits_for_nothing_hangs():
+    async def main(_process: Process) -> None:
+        await asyncio.Future()
+
+    with pytest.raises(Violation, match="process 0 waits for nothing"):
+        lived(main)
+
+
+def test_a_task_that_fails_unheard_is_a_complaint():
+    async def main(_process: Process) -> None:
+        asyncio.get_running_loop().call_soon(lambda: 1 / 0)
+        await asyncio.sleep(1)
+
+    assert "ZeroDivisionError" in lived(main).complaints[0]

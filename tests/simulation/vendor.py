@@ -1,0 +1,253 @@
+"""The endpoint of a simulated world: it replies by what it was asked, fails by plan, and keeps books of its own.
+
+Its books say what really happened, whatever a process knows of it: every request with its process, what was counted,
+and whether the reply was stored already when it was asked for.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import re
+import sqlite3
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tests.simulation.world import REAL, Process, World
+
+from longmark.errors import AskAgain, ModelError, RateLimited, RequestRefused, ServerFault, TooManyInputs
+from longmark.models.budget import estimate_tokens, given
+from longmark.models.cache import call_key
+from longmark.models.protocols import Capabilities, ChatReply, ChatRequest, EmbedReply, Tokens
+from longmark.models.settings import TokenPrice
+
+PRICE = given(TokenPrice(input=1.0, output=4.0))
+SHARED = "what all of them share"
+_ITEM = re.compile(r"item (\d+)")
+_NEVER = frozenset({"prose", "empty"})
+
+FAULTS = {
+    "slow": "a reply after 30 s to 130 s: others overtake it",
+    "429": "refused, with Retry-After (`size` seconds, below 0: without one), so many times in a row",
+    "500": "fails without counting",
+    "unreached": "no connection",
+    "cut before": "the connection breaks before the endpoint counts the request",
+    "cut after": "the connection breaks after it counted the request; the reply is lost",
+    "late": "the reply comes after the time-out, and is not heard; counted",
+    "twice": "something between doubles the request: the endpoint counts two, one reply comes",
+    "prose": "a reply that cannot be read as a verdict",
+    "empty": "an empty reply",
+    "half": "a reply with half of a surrogate pair, which cannot be stored",
+    "unreadable": "status 200 and a body that is no reply; counted",
+    "uncounted": "a reply without a count of tokens",
+    "over": "a reply of more tokens than the request allowed",
+    "400": "refuses this request as wrong",
+    "401": "refuses the key",
+    "again": "does not take an optional part of the request",
+    "too many": "takes fewer texts in one request",
+}
+
+
+def number_of(text: str) -> int:
+    """The verdict on an item, whichever way it is asked for."""
+    found = _ITEM.search(text)
+    return int(hashlib.sha256(found[0].encode()).hexdigest(), 16) % 101 if found else 50
+
+
+def vector_of(text: str) -> tuple[float, float]:
+    return (number_of(text) / 100, 1.0)
+
+
+@dataclass(frozen=True)
+class Fault:
+    """kind: one of FAULTS, or of `schedule.MISHAPS`; at: which request (moment, operation) of all; size: seconds, or
+    how many; who: which session, for what befalls a process."""
+
+    kind: str
+    at: int
+    size: float = 0.0
+    who: int = 0
+
+
+@dataclass
+class Request:
+    """One in the vendor's books. stored: keys whose replies the cache held when they were asked for; most: tokens that
+    the request allowed; counted: what the endpoint counted; usd: its price; known: whether the process got the count;
+    over: more than the request allowed."""
+
+    process: Process
+    keys: tuple[bytes, ...]
+    began: float
+    stored: tuple[bytes, ...] = ()
+    counted: Tokens | None = None
+    usd: float = 0.0
+    ended: float | None = None
+    over: bool = False
+    kind: str = ""
+
+
+@dataclass
+class Vendor:
+    """world: whose clock it has; faults: by plan; cache: the file in which replies are stored."""
+
+    world: World
+    faults: Sequence[Fault]
+    cache: Path
+    books: list[Request] = field(default_factory=list)
+    prose: Counter[int] = field(default_factory=Counter)
+    healed: bool = False
+
+    def __post_init__(self) -> None:
+        self._plan: dict[int, Fault] = {}
+        for fault in self.faults:
+            if fault.kind in FAULTS:
+                for k in range(max(1, int(fault.size) if fault.kind in ("500", "unreached") else 1)):
+                    self._plan.setdefault(fault.at + k, fault)
+        self._db: sqlite3.Connection | None = None
+
+    def close(self) -> None:
+        if self._db is not None:
+            self._db.close()
+
+    def holds(self, key: bytes) -> bool:
+        """Whether the cache has a reply to this key."""
+        if self._db is None:
+            self._db = REAL["connect"](self.cache, isolation_level=None, timeout=0)
+        return self._db.execute("SELECT 1 FROM calls WHERE key = ?", (key,)).fetchone() is not None
+
+    async def serve(
+        self,
+        process: Process,
+        keys: Sequence[bytes],
+        prompt: int,
+        most: int,
+        reply: Callable[[str, Tokens | None], Any],
+    ) -> Any:
+        """What comes of one request. prompt: its tokens; most: those the reply may have; reply: makes it of (fault,
+        tokens)."""
+        self._check_flights(process, keys)
+        number = len(self.books)
+        fault = None if self.healed else self._plan.get(number)
+        kind = fault.kind if fault else ""
+        stored = tuple(key for key in keys if self.holds(key))
+        request = Request(process, tuple(keys), self.world.now, stored, kind=kind)
+        self.books.append(request)
+        rng = self.world.rng
+        written = rng.choice((rng.randint(1, most), most)) if most else 0
+        tokens = Tokens(prompt, 0, written * 3 + most if kind == "over" else written)
+        try:
+            await asyncio.sleep(rng.uniform(30, 130) if kind == "slow" else rng.choice((0.0, 0.05, 0.4, 1.0, 4.0)))
+            if fault is not None and (error := self._error(fault, request, tokens, process)) is not None:
+                if kind == "late":
+                    await asyncio.sleep(120)
+                raise error
+            for _ in range(2 if kind == "twice" else 1):
+                self._count(request, tokens)
+            request.over = kind == "over" and most > 0
+            return reply(kind, None if kind == "uncounted" else tokens)
+        finally:
+            if not process.killed:
+                request.ended = self.world.now
+
+    def _check_flights(self, process: Process, keys: Sequence[bytes]) -> None:
+        for other in self.books:
+            both = other.ended is None and other.process.alive and set(keys) & set(other.keys)
+            if both and (not self.lapses or other.process is process):
+                self.world.complain(f"{process.name} asks for what {other.process.name} is asking for: {len(both)}")
+
+    @property
+    def lapses(self) -> bool:
+        """Whether a claim can end while its process lives: the clock jumps, or the process stands still."""
+        return any(fault.kind in ("jump", "stall") for fault in self.faults)
+
+    def _count(self, request: Request, tokens: Tokens) -> None:
+        if request.counted is None:  # a second count of one request is not the process's
+            request.counted, request.usd = tokens, PRICE(tokens) or 0.0
+
+    def _error(self, fault: Fault, request: Request, tokens: Tokens, process: Process) -> ModelError | None:
+        match fault.kind:
+            case "429":
+                return RateLimited("asks for fewer calls", 429, fault.size if fault.size >= 0 else None)
+            case "500":
+                return ServerFault("failed", 500)
+            case "unreached":
+                error = ServerFault("no connection")
+                error.unreached = True
+                return error
+            case "cut before":
+                return ServerFault("the connection broke").with_bill()
+            case "cut after" | "late":
+                self._count(request, tokens)
+                return ServerFault("no reply within 120 s").with_bill()
+            case "unreadable":
+                self._count(request, tokens)
+                return ServerFault("sent no reply", 200).with_bill(tokens)
+            case "400":
+                return RequestRefused("refused", 400)
+            case "401":
+                return RequestRefused("the key is wrong", 401)
+            case "again":
+                return AskAgain("takes no schema", 400)
+        return None
+
+
+class Judge:
+    """The chat model of one process."""
+
+    name = "judge"
+    identity = "judge@simulated"
+    width: int | None = None
+    capabilities = Capabilities()
+    price = staticmethod(PRICE)
+
+    def __init__(self, vendor: Vendor, process: Process) -> None:
+        self._vendor, self._process = vendor, process
+
+    async def chat(self, request: ChatRequest) -> ChatReply:
+        text = "".join(message.content for message in request.messages)
+        key = call_key(self.identity, "chat", request)
+        number = number_of(text)
+
+        def reply(kind: str, tokens: Tokens | None) -> ChatReply:
+            if kind in ("prose", "empty"):
+                self._vendor.prose[number] += 1
+            words = {"prose": "I would say it is fine.", "empty": "", "half": "\ud800"}.get(kind, str(number))
+            return ChatReply(words, tokens=tokens)
+
+        prompt = estimate_tokens(len(text.encode()))
+        return await self._vendor.serve(self._process, [key], prompt, request.max_tokens, reply)  # type: ignore[no-any-return]
+
+    async def close(self) -> None:
+        return None
+
+
+class Embedder:
+    """The embedding model of one process, two texts a request."""
+
+    name = "embedder"
+    identity = "embedder@simulated"
+    width: int | None = None
+    capabilities = Capabilities()
+    price = staticmethod(PRICE)
+
+    def __init__(self, vendor: Vendor, process: Process) -> None:
+        self._vendor, self._process = vendor, process
+        self.batch = 2
+
+    async def embed(self, texts: Sequence[str]) -> EmbedReply:
+        keys = [call_key(self.identity, "embed", text) for text in texts]
+
+        def reply(kind: str, tokens: Tokens | None) -> EmbedReply:
+            if kind == "too many" and len(texts) > 1:
+                self.batch = 1
+                raise TooManyInputs("takes one text", 400)
+            return EmbedReply(tuple(map(vector_of, texts)), tokens)
+
+        prompt = estimate_tokens(sum(len(text.encode()) for text in texts))
+        return await self._vendor.serve(self._process, keys, prompt, 0, reply)  # type: ignore[no-any-return]
+
+    async def close(self) -> None:
+        return None
