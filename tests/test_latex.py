@@ -160,12 +160,12 @@ def test_what_fills_more_than_a_page_is_a_longtable_with_all_its_rows():
 def test_long_names_go_on_after_their_dots_and_hyphens_and_lose_nothing():
     rows = tuple((NAMES[3], NAMES[4], NAMES[3], Range(-0.1, 0.2)) for _ in range(3))
     latex = as_latex(
-        Table("t", "T", (Column("a"), Column("b"), Column("c"), Column("i", places=3, kind="range")), rows)
+        Table("t", "T", (Column("a"), Column("b"), Column("c"), Column("i", places=3, kind="extremes")), rows)
     )
     first = cells_of(latex)[1][1]
     assert "instruct-\\allowbreak{}quantised-\\allowbreak{}q4\\_\\allowbreak{}k\\_\\allowbreak{}m" in first[0]
     assert [cell.replace("\\allowbreak{}", "").replace("\\_", "_") for cell in first[:3]] == list(rows[0][:3])
-    assert first[3] == "{[}$-$0.100, 0.200{]}"
+    assert first[3] == "$-$0.100 to 0.200"
 
 
 def preamble() -> str:

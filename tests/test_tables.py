@@ -47,7 +47,7 @@ TABLE = Table(
         Column("system"),
         Column("n", lambda item: item.n),
         Column("mean", "mean", 3),
-        Column("95 % interval", "ci", 2, "range", key="interval"),
+        Column("extremes", "ci", 2, "extremes", key="interval"),
         Column("p", kind="p"),
     ),
     (
@@ -61,10 +61,10 @@ TABLE = Table(
 
 def test_text_is_aligned_and_writes_a_dash_for_what_is_not_there():
     assert as_text(TABLE) == (
-        "system        n   mean  95 % interval       p\n"
-        "a|b_c     1,200  0.123   [0.00, 0.25]  <0.001\n"
-        "50 % {x}      3      –              –       –\n"
-        "one end       7  0.000      [–, 1.00]   0.046\n"
+        "system        n   mean      extremes       p\n"
+        "a|b_c     1,200  0.123  0.00 to 0.25  <0.001\n"
+        "50 % {x}      3      –             –       –\n"
+        "one end       7  0.000     – to 1.00   0.046\n"
     )
 
 
@@ -87,15 +87,15 @@ def test_csv_and_json_hold_unrounded_figures_and_nothing_for_none():
 
 def test_markdown_and_latex_escape_what_they_would_read_as_markup():
     head, marks, first, *_ = as_markdown(TABLE).splitlines()
-    assert " ".join(head.split()) == "| system | n | mean | 95 % interval | p |"
+    assert " ".join(head.split()) == "| system | n | mean | extremes | p |"
     assert re.sub("-+", "-", marks) == "|:-|-:|-:|-:|-:|"
-    assert " ".join(first.split()) == r"| a\|b\_c | 1,200 | 0.123 | \[0.00, 0.25\] | \<0.001 |"
+    assert " ".join(first.split()) == r"| a\|b\_c | 1,200 | 0.123 | 0.00 to 0.25 | \<0.001 |"
     latex = as_latex(TABLE)
     assert "\\caption{Means \\& ends}" in latex
     assert "\\begin{tabular}{lrrrr}" in latex
     lines = [" ".join(line.split()) for line in latex.splitlines()]
     assert "50 \\% \\{x\\} & 3 & -- & -- & -- \\\\" in lines
-    assert "a\\textbar{}b\\_c & 1,200 & 0.123 & {[}0.00, 0.25{]} & $<$0.001 \\\\" in lines
+    assert "a\\textbar{}b\\_c & 1,200 & 0.123 & 0.00 to 0.25 & $<$0.001 \\\\" in lines
 
 
 def test_a_file_of_each_form_is_written(tmp_path):
@@ -117,7 +117,7 @@ def test_a_narrow_terminal_gets_plain_lines_and_a_wide_one_a_drawn_table():
     print_table(TABLE, Console(file=narrow, width=30, force_terminal=True))
     assert narrow.getvalue() == as_text(TABLE)
     print_table(TABLE, Console(file=wide, width=120, force_terminal=True))
-    assert "[0.00, 0.25]" in wide.getvalue()
+    assert "0.00 to 0.25" in wide.getvalue()
     assert "─" in wide.getvalue()
 
 
@@ -129,7 +129,7 @@ def test_two_columns_of_one_key_are_refused():
 def test_for_people_a_column_without_any_cell_is_left_out():
     columns = (
         Column("a", lambda item: None),
-        Column("b", lambda item: Range(None, None), 1, "range"),
+        Column("b", lambda item: Range(None, None), 1, "extremes"),
         Column("c", lambda item: None),
         Column("d", lambda item: item),
     )

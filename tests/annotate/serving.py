@@ -107,9 +107,8 @@ class Client:
     def sign_in(self, link: str, password: str = "") -> Reply:
         """Signs in, and confirms what comes before the first item."""
         reply = self.post(urlsplit(link).path, {"password": password} if password else {})
-        if reply.status == 303 and (own := self.get("/mine")).status == 200:
-            for page in ("/consent", "/guidelines"):
-                self.post(page, {"token": own.hidden("token")})
+        while reply.status == 303 and (first := self.get("/mine").location) in ("/consent", "/guidelines"):
+            self.post(first, {"token": self.get(first).hidden("token")})
         return reply
 
     def next(self) -> str | None:

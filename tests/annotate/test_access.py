@@ -9,7 +9,7 @@ from pathlib import Path
 from urllib.parse import quote, urlsplit
 
 import pytest
-from tests.annotate.serving import Client, Served, serving, write_study
+from tests.annotate.serving import STUDY, Client, Served, serving, write_study
 
 from longmark.annotate import auth
 from longmark.annotate.server import ROUTES
@@ -398,3 +398,35 @@ def test_withdrawn_labels_free_the_items_and_reopening_gives_them_back(served: S
         ("p5", "open"),
     ]
     store.close()
+
+
+def test_the_list_of_items_opens_after_consent(tmp_path: Path):
+    study = STUDY.replace("guidelines: |", "consent: Your labels are stored.\nguidelines: |")
+    with serving(write_study(tmp_path, study=study)) as served:
+        ada = Client(served.url)
+        assert ada.post(urlsplit(served.link("Ada")).path, {}).status == 303
+        assert ada.get("/mine").location == "/consent"
+        token = ada.get("/consent").hidden("token")
+        assert ada.post("/consent", {"token": token}).location == "/work"
+        assert ada.get("/mine").location == "/guidelines"
+        ada.post("/guidelines", {"token": token})
+        assert ada.get("/mine").status == 200
+
+
+def test_the_owner_sees_the_files_that_there_is_something_for(served: Served):
+    def listed() -> list[str]:
+        return re.findall(r'href="(/owner/export/[^"]+)"', olga.get("/owner").text)
+
+    olga, ada = served.person("Olga", "owner"), served.person("Ada")
+    assert listed() == ["/owner/export/audit.jsonl"]
+    assert ada.next() == "i0"
+    assert ada.label("i0", RIGHT).status == 303
+    files = listed()
+    assert [one.rpartition("/")[2] for one in files] == [
+        "labels.jsonl",
+        "items.csv",
+        "ratings.csv",
+        "audit.jsonl",
+        "methods.md",
+    ]
+    assert {olga.get(one).status for one in files} == {200}

@@ -4,10 +4,9 @@ import ast
 import re
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
-from tests.annotate.test_screens import ITEM, SCREENS, STUDY
+from tests.annotate.test_screens import ITEM, OWNER, SCREENS, STUDY, screens_of
 
 from longmark.annotate import screens
 from longmark.annotate.export import FILES
@@ -62,10 +61,10 @@ def test_every_text_has_a_translation_with_the_same_values(language: str):
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("screen", SCREENS, ids=lambda screen: type(screen).__name__)
-def test_a_page_of_a_study_in_another_language_has_no_english_of_ours(screen: screens.Screen, language: str):
-    own: dict[str, Any] = {"study": STUDY.model_copy(update={"language": language})} if hasattr(screen, "study") else {}
-    german = screens.render(replace(screen, frame=replace(screen.frame, lang=f"{language}-XY"), **own))
+@pytest.mark.parametrize("screen", SCREENS)
+def test_a_page_of_a_study_in_another_language_has_no_english_of_ours(screen: str, language: str):
+    name, values = screens_of(STUDY.model_copy(update={"language": language}))[screen]
+    german = screens.render(name, replace(OWNER, lang=f"{language}-XY"), **values)
     assert f'<html lang="{language}">' in german
     known = catalogue(language)
     shown = {" ".join(text.split()) for text in re.findall(r">([^<]+)<", german)}
@@ -73,7 +72,7 @@ def test_a_page_of_a_study_in_another_language_has_no_english_of_ours(screen: sc
     assert {one for one in shown if re.match(r"page \d|Rater \d|Answer [AB]|Key point|.* \(Answer", one)} == set()
     same = {english for english, own in known.items() if english == own}
     assert shown & (known.keys() - same - set(known.values())) == set()
-    english = screens.render(replace(screen, frame=replace(screen.frame, lang="")))
+    english = screens.render(name, replace(OWNER, lang=""), **SCREENS[screen][1])
     buttons = [
         [" ".join(re.sub("<[^>]+>", " ", "".join(one)).split()) for one in TAGS.findall(page)]
         for page in (german, english)
@@ -92,6 +91,7 @@ def test_what_python_says_is_found_by_its_form():
 def test_a_table_in_an_answer_has_its_name_in_the_language_of_the_study_and_no_text_can_forge_it():
     answer = '|a|\n|-|\n|aria-label="Table"|'
     item = replace(ITEM, shown={**ITEM.shown, "a": answer})
-    page = screens.render(screens.Work(Frame("T", lang="de"), STUDY.model_copy(update={"language": "de"}), item))
+    values = screens.work(STUDY.model_copy(update={"language": "de"}), item, {})
+    page = screens.render("work", Frame("T", lang="de"), **values)
     assert page.count('aria-label="Tabelle"') == 1
     assert "aria-label=&quot;Table&quot;" in page

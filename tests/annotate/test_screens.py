@@ -2,33 +2,14 @@
 
 import re
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from longmark.annotate import markdown, screens
 from longmark.annotate.items import Item
-from longmark.annotate.screens import (
-    Adjudicate,
-    Dashboard,
-    Disagreement,
-    Disagreements,
-    Feedback,
-    Frame,
-    Guidelines,
-    ItemPage,
-    ItemRow,
-    Items,
-    Labels,
-    Mine,
-    Owner,
-    People,
-    PersonRow,
-    Problem,
-    SignIn,
-    Stale,
-    Work,
-    render,
-)
+from longmark.annotate.progress import Progress
+from longmark.annotate.screens import Frame, render
 from longmark.annotate.store import Person
 from longmark.annotate.study import Study
 from longmark.report.tables import Column, Table
@@ -63,28 +44,57 @@ ITEM = Item(
 )
 OWNER = Frame(EVIL, Person("p1", EVIL, "owner"), "the-token", "ar", notice=EVIL)
 TABLE = Table("t", EVIL, (Column("who"), Column("n")), [(EVIL, 3)], note=EVIL)
-SCREENS = [
-    Work(OWNER, STUDY, ITEM, {"f.ok": ["no"], "f.why": [EVIL]}, {"ok": EVIL}, suggestions=[EVIL], once="key-1"),
-    Work(OWNER, STUDY, ITEM, {"f.ok": ["yes"]}, stale=Stale({"f.ok": ["no"], "f.why": [EVIL]}, "2026-11-23T04:05:06Z")),
-    Work(OWNER, STUDY, ITEM, preview=True, swapped=True),
-    Feedback(OWNER, STUDY, replace(ITEM, gold={"ok": "no"}, meta={"explanation": EVIL}), {"ok": "yes"}, 0, 1),
-    Guidelines(OWNER, markdown.page(EVIL), confirm=True),
-    SignIn(OWNER, "wrong", "/in/t", EVIL),
-    Dashboard(OWNER, [Mine("a/b", EVIL, "skipped", reason=EVIL, part="training")], [("training", 1, 2)], message=EVIL),
-    Guidelines(OWNER, markdown.page(f"# Read\n\n{EVIL}\n\n![x](http://a/b.png) [k](javascript:alert(1))")),
-    Owner(OWNER, [("n", EVIL)], [TABLE], [TABLE], [EVIL], [("labels.jsonl", "every label")]),
-    People(OWNER, [PersonRow("p1", EVIL, "owner", phases=1, failed=True, outlier=EVIL)], EVIL, EVIL, EVIL),
-    Items(OWNER, [ItemRow("a/b", EVIL)], 2, 3, 250),
-    ItemPage(OWNER, STUDY, ITEM, [Labels(EVIL, {"ok": "no", "why": EVIL})], Labels("final", {"ok": "yes"})),
-    Disagreements(OWNER, [Disagreement("a/b", EVIL, [EVIL])]),
-    Adjudicate(OWNER, STUDY, ITEM, [{"why": EVIL}], {}, {"justification": EVIL}, ["why"]),
-    Problem(OWNER, 409, EVIL, EVIL, EVIL, [(EVIL, EVIL)]),
+PROGRESS = Progress([("n", EVIL)], [TABLE], [TABLE], [EVIL], {})
+LABELS: list[dict[str, Any]] = [
+    {"name": EVIL, "values": {"ok": "no", "why": EVIL}, "at": "", "seconds": None, "state": "", "person_id": ""},
+    {"name": "final", "values": {"ok": "yes"}, "at": "", "seconds": 3.0, "state": EVIL, "person_id": "p1"},
 ]
+MINE = {"item_id": "a/b", "title": EVIL, "state": "skipped", "at": "", "reason": EVIL, "editable": True}
+MINE |= {"part": "training"}
+ITEMS = {"item_id": "a/b", "title": EVIL, "done": 0, "wanted": 1, "skipped": 0, "state": ""}
+PERSON = {"person": OWNER.person, "done": 0, "skipped": 0, "phases": 1, "failed": True, "median_seconds": None}
+CASE = {"item_id": "a/b", "title": EVIL, "fields": [EVIL], "decided": False, "mine": False}
 
 
-@pytest.mark.parametrize("screen", SCREENS, ids=lambda screen: type(screen).__name__)
-def test_foreign_text_is_text_on_every_page(screen: screens.Screen):
-    page = render(screen)
+def screens_of(study: Study) -> dict[str, tuple[str, dict[str, Any]]]:
+    """Every page with foreign text in every value: its template and the template's values."""
+    stale = ({"f.ok": ["no"], "f.why": [EVIL]}, "2026-11-23T04:05:06Z")
+    form = {"f.ok": ["no"], "f.why": [EVIL]}
+    known = replace(ITEM, gold={"ok": "no"}, meta={"explanation": EVIL})
+    evil = f"# Read\n\n{EVIL}\n\n![x](http://a/b.png) [k](javascript:alert(1))"
+    problem = {"title": EVIL, "text": EVIL, "remedy": EVIL, "kept": [(EVIL, EVIL)], "back": "/"}
+    return {
+        "work": ("work", screens.work(study, ITEM, form, {"ok": EVIL}, suggestions=[EVIL], once="key-1")),
+        "stale": ("work", screens.work(study, ITEM, {"f.ok": ["yes"]}, stale=stale)),
+        "preview": ("work", screens.work(study, ITEM, {}, preview=True, swapped=True)),
+        "feedback": ("feedback", screens.feedback(study, known, {"ok": "yes"}, swapped=False)),
+        "guidelines": ("guidelines", {"html": markdown.page(EVIL), "consent": False, "confirm": True}),
+        "links": ("guidelines", {"html": markdown.page(evil), "consent": False, "confirm": False}),
+        "sign in": ("signin", {"link_state": "wrong", "action": "/in/t", "name": EVIL}),
+        "mine": ("dashboard", {"rows": [MINE], "parts": [("training", 1, 2)], "more": True, "message": EVIL}),
+        "owner": ("owner", {"progress": PROGRESS, "exports": {"labels.jsonl": "every label"}}),
+        "people": (
+            "people",
+            {"rows": [{**PERSON, "last_at": "", "outlier": EVIL}], "link": EVIL, "link_for": EVIL, "error": EVIL},
+        ),
+        "items": ("items", {"rows": [ITEMS], "page": 2, "pages": 3, "total": 250}),
+        "item": ("itempage", screens.item_page(study, ITEM, LABELS)),
+        "disagreements": ("disagreements", {"rows": [CASE]}),
+        "adjudicate": (
+            "adjudicate",
+            screens.adjudicate(study, ITEM, [{"why": EVIL}], {}, {"justification": EVIL}, differing=["why"]),
+        ),
+        "problem": ("problem", problem),
+    }
+
+
+SCREENS = screens_of(STUDY)
+
+
+@pytest.mark.parametrize("screen", SCREENS)
+def test_foreign_text_is_text_on_every_page(screen: str):
+    name, values = SCREENS[screen]
+    page = render(name, OWNER, **values)
     assert "alert(1)" in page, "the payload is on the page"
     assert "<script>" not in page
     assert "<img" not in page
@@ -97,9 +107,9 @@ def test_foreign_text_is_text_on_every_page(screen: screens.Screen):
 
 def test_an_empty_answer_is_shown_as_empty():
     """As nothing, it looked like an answer that was not loaded."""
-    page = render(Work(OWNER, STUDY, replace(ITEM, shown={**ITEM.shown, "b": " "}), {}))
-    assert '<p class="none">empty</p>' in page
-    assert '<p class="none">empty</p>' not in render(Work(OWNER, STUDY, ITEM, {}))
+    empty = replace(ITEM, shown={**ITEM.shown, "b": " "})
+    assert '<p class="none">empty</p>' in render("work", OWNER, **screens.work(STUDY, empty, {}))
+    assert '<p class="none">empty</p>' not in render("work", OWNER, **screens.work(STUDY, ITEM, {}))
 
 
 def test_a_condition_is_stated_as_a_sentence():
@@ -107,5 +117,5 @@ def test_a_condition_is_stated_as_a_sentence():
     asked = {"name": "fits", "label": "Does it fit?", "type": "choice", "options": ["yes", "no"]}
     why = {"name": "why", "type": "text", "when": {"field": "fits", "is": "no"}}
     study = Study.model_validate(STUDY.model_dump(by_alias=True) | {"fields": [asked, why]})
-    page = re.sub(r"<[^>]+>", "", render(Work(OWNER, study, ITEM, {})))
+    page = re.sub(r"<[^>]+>", "", render("work", OWNER, **screens.work(study, ITEM, {})))
     assert "Only if the answer to “Does it fit?” is “no”" in page

@@ -335,7 +335,7 @@ def test_consent_then_guidelines_come_before_the_first_item_and_again_when_they_
         ada = Client(served.url)
         link = served.link("Ada")
         ada.post(urlsplit(link).path, {})
-        token = ada.get("/mine").hidden("token")
+        token = ada.get("/consent").hidden("token")
         for page, said in (("/consent", "consent given"), ("/guidelines", "guidelines read")):
             assert ada.get("/work").location == page
             assert ada.post("/guidelines", {"token": token}).status == 303 or page == "/consent"
@@ -358,7 +358,7 @@ def test_an_adjudicator_consents_and_reads_the_guidelines_before_the_first_decis
     with serving(write_study(tmp_path, study=f"{STUDY}consent: I agree.\n")) as served:
         judge = Client(served.url)
         judge.post(urlsplit(served.link("Judge", "adjudicator")).path, {})
-        token = judge.get("/mine").hidden("token")
+        token = judge.get("/consent").hidden("token")
         assert judge.get("/").location == "/owner/disagreements"
         for page, then in (("/consent", "/guidelines"), ("/guidelines", "/owner/disagreements")):
             assert judge.get("/owner/disagreements").location == judge.get("/adjudicate/i0").location == page

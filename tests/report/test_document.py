@@ -19,7 +19,7 @@ from longmark.report.tables import Cell, Column, Range, Table, as_csv
 COLUMNS = (
     Column("System"),
     Column("Mean", places=3),
-    Column("Interval", places=2, kind="range"),
+    Column("Interval", places=2, kind="extremes"),
     Column("p", kind="p"),
     Column("Scored"),
     Column("Why"),
@@ -55,7 +55,7 @@ def test_cells_are_written_for_people(tmp_path):
     found = page(tmp_path, Section("Means", "", (table(),)))
     body = found.source.split("<tbody>")[1].split("</tbody>")[0]
     cells = [re.sub("<[^>]+>", "", cell) for cell in re.findall(r"<t[hd].*?</t[hd]>", body)]
-    assert cells[:6] == ["first", "0.816", "[0.70, 0.90]", "&lt;0.001", "1,200", "–"]
+    assert cells[:6] == ["first", "0.816", "0.70 to 0.90", "&lt;0.001", "1,200", "–"]
     assert cells[6:] == ["second", "–", "–", "–", "0", "every answer is empty"]
     numbers = [a.get("class") for tag, a in found.elements if tag in ("th", "td")]
     figures = ["number"] * 4

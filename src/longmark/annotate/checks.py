@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import yaml
 from pydantic import ValidationError
 
 from longmark.annotate.study import (
@@ -23,9 +22,9 @@ from longmark.annotate.study import (
     Study,
     spread,
 )
-from longmark.errors import BadInput, UnknownName, UserError
+from longmark.errors import UnknownName, UserError
 from longmark.records import yaml_file
-from longmark.records.files import at, parse_json, text
+from longmark.records.files import parse_json, text
 from longmark.records.values import Problem, found, missing, problems
 from longmark.records.yaml_file import Where, repeats
 
@@ -154,30 +153,16 @@ def load(path: Path) -> Study:
     """The study of a file, with its guidelines read if they are in a file of their own."""
     if path.is_dir():
         raise UserError(f"{path} is a folder; a study is a YAML file. Write one: longmark annotate init {path}")
-    source = yaml_file.load(path, "STUDY")
-    if source.root is None or not isinstance(source.content, dict):
-        message = f"expected a study (title, items, show, fields, …), found {found(source.content)}"
-        raise BadInput([at(path, 1, message)], skippable=False)
+    source = yaml_file.load(path, "STUDY", words=True)
+    content = source.table("a study (title, items, show, fields, …)")
     try:
-        study = Study.model_validate(_with_words(source.content, source.root))
+        study = Study.model_validate(content)
     except ValidationError as error:
         source.check(_placed(where, what) for where, what in problems(error))
         raise  # never: an error has problems
     source.check(contradictions(study))
     own = {name: _from_file(name, getattr(study, name), path) for name in ("guidelines", "consent")}
     return study.model_copy(update=own)
-
-
-def _with_words(value: Any, node: yaml.Node) -> Any:
-    """The value of a node, with yes, no, on and off as they are written."""
-    if isinstance(value, bool) and isinstance(node, yaml.ScalarNode):
-        return value if node.value.lower() in ("true", "false") else node.value
-    if isinstance(value, list) and isinstance(node, yaml.SequenceNode):
-        return [_with_words(one, its) for one, its in zip(value, node.value, strict=True)]
-    if isinstance(value, dict) and isinstance(node, yaml.MappingNode):
-        nodes = {key.value: its for key, its in node.value}
-        return {key: _with_words(one, nodes[str(key)]) if str(key) in nodes else one for key, one in value.items()}
-    return value
 
 
 def _from_file(name: str, given: str, path: Path) -> str:

@@ -349,22 +349,3 @@ class _Maker:
         places = {int(match[1]): self._first(name) for name in self.form if (match := pattern.fullmatch(name))}
         last = max((place for place, text in places.items() if text.strip()), default=-1)
         return [places.get(place, "") for place in range(max(last + 2, 3))]
-
-
-def said(control: Control, t: Say) -> str:
-    """What a control holds, in words; empty for nothing."""
-    if control.kind == "spans":
-        spans = loaded(control.value)
-        quotes = [f"“{one.get('quote')}”" for one in spans if isinstance(one, dict)] if isinstance(spans, list) else []
-        return "; ".join(quotes) or control.plain
-    if control.kind == "matrix":
-        given = [(row.text, cell, said(cell, t)) for row in control.rows for cell in row.cells]
-        cells = [f"{point}: {t(cell.legend)} {value}" for point, cell, value in given if value]
-        return "; ".join(cells or [row.text for row in control.rows if row.posted and row.text])
-    ours = control.kind in ("compare", "edit", "cloze") or control.own
-    chosen = [t(one.label) if ours else one.label for one in control.options if one.checked]
-    chosen += [one.label for _, one in control.words if one is not None and one.checked]
-    if control.kind == "edit":
-        why = said(control.rows[0].cells[0], t)
-        return "; ".join([*chosen, *([control.value] if chosen == [t("Edit")] else []), *([why] if why else [])])
-    return ", ".join(chosen) or control.value

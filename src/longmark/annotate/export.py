@@ -50,30 +50,43 @@ def export(
     nothing for is removed if an earlier export wrote it. names: of people, instead of their ids."""
     found = collect(study, items, store, names=names)
     folder.mkdir(parents=True, exist_ok=True)
-    made: dict[str, Any] = {
-        "labels.jsonl": lambda: _lines(_labels(found)),
-        "items.csv": lambda: _table(_items(found)) if found.entries else b"",
-        "ratings.csv": lambda: _table(_ratings(found)),
-        "choices.csv": lambda: _table(_choices(found)),
-        "score.jsonl": lambda: _lines(_score(found)),
-        "comprehensiveness.jsonl": lambda: _lines(_comprehensiveness(found)),
-        "pairs.jsonl": lambda: _lines(_pairs(found)),
-        "training.jsonl": lambda: _lines(_training(found)),
-        "audit.jsonl": lambda: _lines(_audit(found, store)),
-        "methods.md": lambda: methods(found).encode() if found.done else b"",
-    }
-    written = []
+    records, written = _records(found, store), []
     for name in FILES:
         if only and name not in only:
             continue
         path = folder / name
-        if content := made[name]():
+        if name == "methods.md":
+            content = methods(found).encode() if found.done else b""
+        else:
+            content = (_table if name.endswith(".csv") else _lines)(records[name])
+        if content:
             with replacing(path, private=True) as file:
                 file.write(content)
             written.append(path)
         else:
             path.unlink(missing_ok=True)
     return written
+
+
+def available(study: Study, items: Sequence[Item], store: Store) -> list[str]:
+    """The names of the files that there is something for."""
+    found = collect(study, items, store)
+    records: dict[str, Iterable[Any]] = {**_records(found, store), "methods.md": found.done}
+    return [name for name in FILES if any(True for _ in records[name])]
+
+
+def _records(found: Collected, store: Store) -> dict[str, Iterator[Record]]:
+    return {
+        "labels.jsonl": _labels(found),
+        "items.csv": _items(found),
+        "ratings.csv": _ratings(found),
+        "choices.csv": _choices(found),
+        "score.jsonl": _score(found),
+        "comprehensiveness.jsonl": _comprehensiveness(found),
+        "pairs.jsonl": _pairs(found),
+        "training.jsonl": _training(found),
+        "audit.jsonl": _audit(found, store),
+    }
 
 
 def _lines(records: Iterable[Record]) -> bytes:
@@ -132,7 +145,7 @@ def _items(found: Collected) -> Iterator[Record]:
     given: dict[str, list[Entry]] = defaultdict(list)
     for one in found.entries:
         given[one.item.id].append(one)
-    for item, state in states(found).items():
+    for item, state in states(found).items() if found.entries else ():
         by = {
             name: ";".join(one.rater.name for one in given[item] if one.assignment.status == name)
             for name in ("done", "open", "skipped", "released")

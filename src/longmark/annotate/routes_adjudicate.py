@@ -32,17 +32,17 @@ async def disagreements(c: Context) -> web.Response:
     finished = {(one.item_id, one.person_id) for one in store.assignments() if _counts(one)}
     open_ = to_adjudicate(study, store.answers(), finished, [one.item_id for one in store.adjudications()])
     rows = [_row(c, items[item], fields, decided=False) for item, fields in open_.items() if item in items]
-    rows.sort(key=lambda row: (row.mine, places[row.item_id]))
+    rows.sort(key=lambda row: (row["mine"], places[row["item_id"]]))
     for one in store.adjudications():
         fields = differing(study, [answer.values for answer in _labels(c, one.item_id)])
         rows.append(_row(c, items[one.item_id], fields, decided=True))
-    return c.page(screens.Disagreements(c.frame(), rows))
+    return c.page("disagreements", rows=rows)
 
 
-def _row(c: Context, item: Item, fields: tuple[str, ...], *, decided: bool) -> screens.Disagreement:
+def _row(c: Context, item: Item, fields: tuple[str, ...], *, decided: bool) -> dict[str, Any]:
     labels = [c.site.study.field(name).shown for name in fields]
     mine = not may_adjudicate(c.site.state, item.id, c.person.id)
-    return screens.Disagreement(item.id, title_of(item), labels, decided, mine)
+    return {"item_id": item.id, "title": title_of(item), "fields": labels, "decided": decided, "mine": mine}
 
 
 def _counts(one: Assignment) -> bool:
@@ -105,20 +105,9 @@ def _page(c: Context, status: int = 200, errors: dict[str, str] | None = None) -
         form[JUSTIFICATION] = [decision.justification]
     rules = c.site.study.assignment.adjudication
     shown = [_as_shown(c, item, answer.values, swapped) for answer in labels] if seen else []
-    screen = screens.Adjudicate(
-        c.frame(),
-        c.site.study,
-        item,
-        shown,
-        values=form,
-        errors=errors or {},
-        differing=fields,
-        once=once(),
-        version=_decisions(c, item.id),
-        justification=rules is None or rules.justification,
-        swapped=swapped,
-    )
-    return c.page(screen, status)
+    asked = {"once": once(), "version": _decisions(c, item.id), "justification": rules is None or rules.justification}
+    page = screens.adjudicate(c.site.study, item, shown, form, errors or {}, differing=fields, swapped=swapped, **asked)
+    return c.page("adjudicate", status, **page)
 
 
 def _decisions(c: Context, item_id: str) -> int:

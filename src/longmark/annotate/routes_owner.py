@@ -12,14 +12,14 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from statistics import median
-from typing import TypeVar
+from typing import Any, TypeVar
 from urllib.parse import quote
 
 from aiohttp import web
 
 from longmark.annotate import screens
 from longmark.annotate.assign import PHASES, part_of
-from longmark.annotate.export import FILES, export
+from longmark.annotate.export import FILES, available, export
 from longmark.annotate.items import Item
 from longmark.annotate.labels import collect
 from longmark.annotate.progress import progress as current
@@ -53,10 +53,10 @@ async def _apart(c: Context, work: Callable[[Study, list[Item], Store], T]) -> T
 async def progress(c: Context) -> web.Response:
     site, now = c.site, c.site.store.row("SELECT MAX(number) FROM events")
     if site.progress is None or site.progress[0] != now:
-        site.progress = (now, await _apart(c, current))
-    found = site.progress[1]
-    files = list(FILES.items())
-    return c.page(screens.Owner(c.frame(), found.figures, found.progress, found.agreement, found.warnings, files))
+        found = await _apart(c, lambda *given: (current(*given), available(*given)))
+        site.progress = (now, *found)
+    _, progress, files = site.progress
+    return c.page("owner", progress=progress, exports={name: FILES[name] for name in files})
 
 
 async def exported(c: Context) -> web.Response:
@@ -94,8 +94,9 @@ async def items(c: Context) -> web.Response:
     for item in list(site.items.values())[(page - 1) * _ON_A_PAGE : page * _ON_A_PAGE]:
         done, wanted = counts[item.id, "done"], _wanted(c, item)
         state = "done" if done >= wanted else "begun" if done or counts[item.id, "open"] else ""
-        rows.append(screens.ItemRow(item.id, title_of(item), done, wanted, counts[item.id, "skipped"], state))
-    return c.page(screens.Items(c.frame(), rows, page, pages, len(site.items)))
+        shown = {"item_id": item.id, "title": title_of(item), "done": done, "wanted": wanted, "state": state}
+        rows.append({**shown, "skipped": counts[item.id, "skipped"]})
+    return c.page("items", rows=rows, page=page, pages=pages, total=len(site.items))
 
 
 def _wanted(c: Context, item: Item) -> int:
@@ -121,38 +122,37 @@ async def item(c: Context) -> web.Response:
     seconds: defaultdict[str, float] = defaultdict(float)
     for visit in store.visits(own.id):
         seconds[visit.person_id] += visit.seconds
-    labels = [
-        screens.Labels(
-            name=names[one.person_id],
-            values=values[one.person_id].values if one.person_id in values and one.status == "done" else {},
-            at=one.done_at or one.given_at,
-            seconds=seconds.get(one.person_id),
-            state=one.status + (f" ({one.reason})" if one.reason else ""),
-            person_id="" if decision else one.person_id,  # labels under a decision are final
-        )
+    labels: list[dict[str, Any]] = [
+        {
+            "name": names[one.person_id],
+            "values": values[one.person_id].values if one.person_id in values and one.status == "done" else {},
+            "at": one.done_at or one.given_at,
+            "seconds": seconds.get(one.person_id),
+            "state": one.status + (f" ({one.reason})" if one.reason else ""),
+            "person_id": "" if decision else one.person_id,  # labels under a decision are final
+        }
         for one in given
     ]
-    decided = None
     if decision is not None:
-        who, why = f"{names[decision.person_id]} (decision)", decision.justification
-        decided = screens.Labels(who, decision.values, decision.decided_at, state=why)
-    hidden = "" if shown else "Labels are shown once all of them are given, or while the study is paused."
-    return c.page(screens.ItemPage(c.frame(hidden or None), c.site.study, own, labels, decided))
+        about = {"name": f"{names[decision.person_id]} (decision)", "state": decision.justification, "person_id": ""}
+        labels.append({**about, "values": decision.values, "at": decision.decided_at, "seconds": None})
+    hidden = None if shown else "Labels are shown once all of them are given, or while the study is paused."
+    return c.page("itempage", 200, hidden, **screens.item_page(c.site.study, own, labels))
 
 
 async def preview(c: Context) -> web.Response:
     """GET /owner/preview/{item}: the page as a person sees it; nothing can be saved."""
     own, study = _item(c), c.site.study
     form = form_of(study, own, suggested := suggestions(study, own), swapped=False)
-    screen = screens.Work(c.frame(), study, own, values=form, suggestions=tuple(suggested), preview=True)
-    return c.page(screen)
+    return c.page("work", **screens.work(study, own, form, suggestions=tuple(suggested), preview=True))
 
 
 # people
 
 
 async def people(c: Context, status: int = 200, **more: str) -> web.Response:
-    store, links = c.site.store, c.site.access.links()
+    """more: link, an invitation that was just made, shown this once; link_for: whose; error: why none was made."""
+    store = c.site.store
     seconds: defaultdict[str, defaultdict[str, float]] = defaultdict(lambda: defaultdict(float))
     last: dict[str, str] = dict(store.rows("SELECT person_id, MAX(at) FROM events GROUP BY person_id"))
     for visit in store.visits():
@@ -160,23 +160,19 @@ async def people(c: Context, status: int = 200, **more: str) -> web.Response:
     counts = Counter((one.person_id, one.status, part_of(one.kind)) for one in store.assignments())
     outliers = await _apart(c, lambda *given: speed_outliers(collect(*given)))
     rows = [
-        screens.PersonRow(
-            id=one.id,
-            name=one.name,
-            role=one.role,
-            active=one.active,
-            links=links.get(one.id, 0),
-            done=counts[one.id, "done", "labels"],
-            skipped=counts[one.id, "skipped", "labels"],
-            phases=sum(counts[one.id, "done", part] for part in PHASES),
-            failed=one.role == "annotator" and bool(c.site.queue.failed(c.site.state, one.id)),
-            median_seconds=median(seconds[one.id].values()) if seconds[one.id] else None,
-            last_at=last.get(one.id, ""),
-            outlier=outliers.get(one.id, ""),
-        )
+        {
+            "person": one,
+            "done": counts[one.id, "done", "labels"],
+            "skipped": counts[one.id, "skipped", "labels"],
+            "phases": sum(counts[one.id, "done", part] for part in PHASES),  # of the training and qualification
+            "failed": one.role == "annotator" and bool(c.site.queue.failed(c.site.state, one.id)),
+            "median_seconds": median(seconds[one.id].values()) if seconds[one.id] else None,
+            "last_at": last.get(one.id, ""),
+            "outlier": outliers.get(one.id, ""),
+        }
         for one in store.people()
     ]
-    return c.page(screens.People(c.frame(), rows, **more), status)
+    return c.page("people", status, rows=rows, **{"link": "", "link_for": "", "error": "", **more})
 
 
 async def invite(c: Context) -> web.Response:

@@ -13,7 +13,7 @@ _YEAR = 31_536_000
 
 async def home(c: Context) -> web.Response:
     if c.session is None:
-        return c.page(screens.SignIn(c.frame(), "none"))
+        return c.page("signin", link_state="none")
     return c.to({"owner": "/owner", "adjudicator": "/owner/disagreements"}.get(c.person.role, "/mine"))
 
 
@@ -72,16 +72,17 @@ async def static(c: Context) -> web.Response:
     return web.Response(body=content, headers=headers)
 
 
-def _asked(c: Context, found: Link, state: screens.LinkState, status: int = 200) -> web.Response:
+def _asked(c: Context, found: Link, state: str, status: int = 200) -> web.Response:
     name = found.person.name if found.person else ""
-    return c.page(screens.SignIn(c.frame(), state, action=c.request.rel_url.raw_path, name=name), status)
+    return c.page("signin", status, link_state=state, action=c.request.rel_url.raw_path, name=name)
 
 
-def _failed(c: Context, state: screens.LinkState, status: int, found: Link | None = None) -> web.Response:
-    """The attempt counts against its network, and too many end in `limited`."""
+def _failed(c: Context, state: str, status: int, found: Link | None = None) -> web.Response:
+    """state: none (no link), ready (a button signs in), password, wrong (password), invalid (unknown or revoked) or
+    limited (too many attempts). The attempt counts against its network, and too many end in `limited`."""
     network = _network(c)
     if state == "limited" or c.site.attempts.wait(network) > 0:
-        response = c.page(screens.SignIn(c.frame(), "limited"), 429)
+        response = c.page("signin", 429, link_state="limited")
         response.headers["Retry-After"] = "60"
         return response
     c.site.attempts.failed(network)

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 import orjson
@@ -26,7 +26,7 @@ from longmark.annotate.items import Item
 from longmark.annotate.language import sayer
 from longmark.annotate.store import Answer, Assignment, Page, Visit
 from longmark.annotate.study import Study
-from longmark.annotate.values import complete, form_of, known_answers, parse
+from longmark.annotate.values import complete, form_of, parse
 from longmark.annotate.web import NOT_FOUND, Context, Refused, once
 
 _LONGEST_VISIT = 86_400.0  # seconds
@@ -95,16 +95,16 @@ async def work(c: Context) -> web.Response:
 def _page(
     c: Context, given: Assignment, item: Item, form: Mapping[str, Any], status: int = 200, **more: Any
 ) -> web.Response:
-    """The labelling page as a new view. more: of Work."""
+    """The labelling page as a new view. more: of `screens.work`."""
     site, person = c.site, c.person.id
     stored = site.store.answer(item.id, person)
     part = part_of(given.kind)
     own = [one for one in site.store.assignments(person=person) if part_of(one.kind) == part]
-    screen = screens.Work(
-        more.pop("frame", None) or c.frame(),
+    notice = more.pop("notice", None)
+    page = screens.work(
         site.study,
         item,
-        values=form,
+        form,
         swapped=given.swapped,
         position=sum(one.position <= given.position for one in own),
         total=site.queue.total(site.state, person, part),
@@ -117,7 +117,7 @@ def _page(
         saved_at=stored.saved_at if stored else "",
         **more,
     )
-    return c.page(screen, status)
+    return c.page("work", status, notice, **page)
 
 
 def suggestions(study: Study, item: Item) -> dict[str, Any]:
@@ -162,12 +162,10 @@ def _open(c: Context) -> tuple[Assignment, Item]:
 async def draft(c: Context) -> web.Response:
     given, item = _open(c)
     saved = _save(c, given, item, submitted=False)
-    if isinstance(saved, screens.Stale):
-        answer = c.site.store.answer(item.id, c.person.id)
-        version = answer.version if answer else 0
-        both = screens.versions(c.site.study, item, c.form, saved.values, given.swapped)
+    if isinstance(saved, Stale):
+        both = screens.versions(c.site.study, item, c.form, saved.form, given.swapped)
         differ = [[label, *texts] for _, label, texts in both]
-        reply = {"saved": False, "stale": True, "version": version, "at": saved.saved_at, "differ": differ}
+        reply = {"saved": False, "stale": True, "version": saved.version, "at": saved.saved_at, "differ": differ}
         return web.json_response(reply, status=409)
     answer, errors = saved
     at = answer.saved_at if answer else utc_now()
@@ -184,8 +182,8 @@ async def submit(c: Context) -> web.Response:
     given, item = _open(c)
     with store.unit():
         saved = _save(c, given, item, submitted=True)
-        if isinstance(saved, screens.Stale):
-            return _page(c, given, item, c.form, 409, stale=saved)
+        if isinstance(saved, Stale):
+            return _page(c, given, item, c.form, 409, stale=saved[:2])
         answer, errors = saved
         missing = {**complete(c.site.study, item, answer.values if answer else {}), **errors}
         if missing or answer is None:
@@ -208,11 +206,11 @@ async def skip(c: Context) -> web.Response:
     reason = c.given("reason").strip()
     with store.unit():
         saved = _save(c, given, item, submitted=False)
-        if isinstance(saved, screens.Stale):
-            return _page(c, given, item, c.form, 409, stale=saved)
+        if isinstance(saved, Stale):
+            return _page(c, given, item, c.form, 409, stale=saved[:2])
         if not 0 < len(reason) <= _LONGEST_REASON:
             notice = f"Not skipped yet. Say why you skip this item, in {_LONGEST_REASON:,} characters at most."
-            return _page(c, given, item, c.form, 422, frame=c.frame(notice))
+            return _page(c, given, item, c.form, 422, notice=notice)
         store.set_status(item.id, person, "skipped", person, reason)
         c.site.noted(item.id, person)
         led = _next(c)
@@ -234,9 +232,17 @@ async def undo(c: Context) -> web.Response:
     return c.to(path_of(item.id))
 
 
+class Stale(NamedTuple):
+    """The version that is stored, where the page shows another. form: as `values.parse` reads it."""
+
+    form: dict[str, list[str]]
+    saved_at: str
+    version: int
+
+
 def _save(
     c: Context, given: Assignment, item: Item, *, submitted: bool
-) -> screens.Stale | tuple[Answer | None, dict[str, str]]:
+) -> Stale | tuple[Answer | None, dict[str, str]]:
     """Saves what was posted: the answer as it is now (None: there is nothing), and what could not be read. Or what is
     stored, where another page view saved it."""
     store, study, person = c.site.store, c.site.study, c.person.id
@@ -253,7 +259,7 @@ def _save(
                 return stored, {}  # overtaken on the way by a later draft of the same page
             if not same_view:
                 form = form_of(study, item, stored.values, swapped=given.swapped)
-                return screens.Stale(form, stored.saved_at)
+                return Stale(form, stored.saved_at, stored.version)
     elif not parsed.values and not submitted:
         return None, parsed.errors
     done = not parsed.errors and not complete(study, item, parsed.values)
@@ -305,8 +311,7 @@ async def feedback(c: Context) -> web.Response:
     answer = c.site.store.answer(item.id, c.person.id)
     if (given.kind, given.status) != ("training", "done") or answer is None:
         raise Refused(*NOT_FOUND)
-    right, of = known_answers(item, answer.values)
-    return c.page(screens.Feedback(c.frame(), c.site.study, item, answer.values, right, of, given.swapped))
+    return c.page("feedback", **screens.feedback(c.site.study, item, answer.values, given.swapped))
 
 
 async def confirm(c: Context) -> web.Response:
@@ -322,16 +327,18 @@ async def confirm(c: Context) -> web.Response:
 
 async def consent(c: Context) -> web.Response:
     text, asked = c.site.study.consent, unconfirmed(c) == "/consent"
-    return c.page(screens.Guidelines(c.frame(), markdown.page(text), consent=True, confirm=asked))
+    return c.page("guidelines", html=markdown.page(text), consent=True, confirm=asked)
 
 
 async def guidelines(c: Context) -> web.Response:
     asked = c.person.role != "owner" and unconfirmed(c) == "/guidelines"
-    return c.page(screens.Guidelines(c.frame(), markdown.page(c.site.study.guidelines), confirm=asked))
+    return c.page("guidelines", html=markdown.page(c.site.study.guidelines), consent=False, confirm=asked)
 
 
 async def mine(c: Context) -> web.Response:
-    """GET /mine: a person's own items with their state."""
+    """GET /mine: a person's own items with their state, once they have agreed to take part."""
+    if (first := unconfirmed(c)) is not None:
+        return c.to(first)
     site, person = c.site, c.person.id
     drafts = {answer.item_id: answer for answer in site.store.answers(person=person)}
     rows = []
@@ -341,13 +348,13 @@ async def mine(c: Context) -> web.Response:
         answer = drafts.get(one.item_id)
         state = "draft" if one.status == "open" and answer else one.status
         at = answer.saved_at if answer else one.given_at
-        part = part_of(one.kind)
-        rows.append(screens.Mine(item.id, title_of(item), state, at, one.reason or "", _editable(c, one), part))
+        shown = {"item_id": item.id, "title": title_of(item), "state": state, "at": at, "reason": one.reason}
+        rows.append({**shown, "editable": _editable(c, one), "part": part_of(one.kind)})
     more = not site.store.paused and site.queue.next(site.state, person, datetime.now(UTC)) is not None
     message = "" if more or site.store.paused else _NONE_LEFT[site.queue.why_none(site.state, person)]
-    done = Counter(row.part for row in rows if row.state == "done")
+    done = Counter(row["part"] for row in rows if row["state"] == "done")
     parts = [(part, done[part], site.queue.total(site.state, person, part)) for part in (*PHASES, "labels")]
-    return c.page(screens.Dashboard(c.frame(), rows, [one for one in parts if one[2]], more, message))
+    return c.page("dashboard", rows=rows, parts=[one for one in parts if one[2]], more=more, message=message)
 
 
 def title_of(item: Item) -> str:

@@ -223,7 +223,7 @@ class Site:
         self.access = Access(self.store)
         self.heavy = asyncio.Semaphore(1)  # one table or export at a time
         self.reading: Counter[str] = Counter()  # person -> bytes of bodies that are arriving
-        self.progress: tuple[Any, Progress] | None = None  # as it was after the event with this number
+        self.progress: tuple[Any, Progress, list[str]] | None = None  # and files, after the event with this number
         self._epoch = -1
         self._priorities: tuple[float, Mapping[str, float]] = (0.0, {})
         self.load()

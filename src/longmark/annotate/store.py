@@ -7,7 +7,7 @@ the events, which are only ever appended. Times are UTC, ISO 8601. People's link
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -106,29 +106,15 @@ class Page:
     submitted: bool = False
 
 
-class _Assignments:
-    """All assignments, in memory: they are asked for with every request."""
-
-    def __init__(self) -> None:
-        self.of_item: dict[str, dict[str, Assignment]] = {}
-        self.of_person: dict[str, dict[str, Assignment]] = {}
-
-    def put(self, one: Assignment) -> None:
-        self.of_item.setdefault(one.item_id, {})[one.person_id] = one
-        self.of_person.setdefault(one.person_id, {})[one.item_id] = one
-
-
 class Store(Database):
     """The database of one study, beside its file: STUDY.yaml -> STUDY.sqlite. epoch: changes when what was read before
     may be out of date."""
 
     def __init__(self, path: Path, *, create: bool = False) -> None:
-        self._assignments: _Assignments | None = None
         self.epoch = 0
         super().__init__(path, create=create)
 
     def forget(self) -> None:
-        self._assignments = None
         self.epoch += 1
 
     # settings
@@ -224,17 +210,14 @@ class Store(Database):
     def assignments(
         self, item: str | None = None, person: str | None = None, *, labels: bool = False
     ) -> list[Assignment]:
-        """Of an item or of a person, in the order in which they were given; or all. labels: without those to decide."""
-        given = self._given()
-        if person is None:
-            its = [given.of_item.get(item, {})] if item is not None else list(given.of_item.values())
-        else:
-            its = [given.of_person.get(person, {})]
-        every = (one for own in its for one in own.values() if item is None or one.item_id == item)
+        """Of an item, of a person, or all, in the order in which they were given. labels: without those to decide."""
+        where, values = _where(item, person)
+        rows = self.rows(f"SELECT {_ASSIGNMENT} FROM assignments{where} ORDER BY given_at, position", values)
+        every = (Assignment(row[0], row[1], bool(row[2]), *row[3:]) for row in rows)
         return [one for one in every if not labels or one.kind != "adjudication"]
 
     def assignment(self, item: str, person: str) -> Assignment | None:
-        return self._given().of_item.get(item, {}).get(person)
+        return next(iter(self.assignments(item, person)), None)
 
     def assign(self, new: Assignment) -> None:
         """Gives an item to a person; an assignment that is there stays as it is."""
@@ -242,18 +225,15 @@ class Store(Database):
             sql = f"INSERT INTO assignments ({_ASSIGNMENT}) VALUES (?,?,?,?,?,?,?,?,?) ON CONFLICT DO NOTHING"
             values = (new.item_id, new.person_id, int(new.swapped), new.status, new.reason, new.given_at)
             if self.write(sql, (*values, new.done_at, new.position, new.kind)):
-                self._given().put(new)
                 shown = {"position": new.position, "swapped": new.swapped, "kind": new.kind}
                 self.note("given", new.person_id, new.item_id, shown)
 
     def set_status(self, item: str, person: str, status: Status, by: str | None, reason: str | None = None) -> None:
         """done_at stays that of the first submission."""
-        old = self._given().of_item[item][person]
-        done_at = (old.done_at or utc_now()) if status == "done" else old.done_at
+        first = utc_now() if status == "done" else None
         with self.unit():
-            sql = "UPDATE assignments SET status = ?, reason = ?, done_at = ? WHERE item_id = ? AND person_id = ?"
-            self.write(sql, (status, reason, done_at, item, person))
-            self._given().put(replace(old, status=status, reason=reason, done_at=done_at))
+            sql = "UPDATE assignments SET status = ?, reason = ?, done_at = COALESCE(done_at, ?)"
+            self.write(f"{sql} WHERE item_id = ? AND person_id = ?", (status, reason, first, item, person))
             self.note(status, by, item, {"of": person, **({"reason": reason} if reason else {})})
 
     def release(self, person: str, by: str | None) -> int:
@@ -288,13 +268,6 @@ class Store(Database):
                         self.set_status(item, other.person_id, "open", by)
             self.note("labels withdrawn", by, content={"person": person})
 
-    def _given(self) -> _Assignments:
-        if self._assignments is None:
-            self._assignments = _Assignments()
-            for r in self.rows(f"SELECT {_ASSIGNMENT} FROM assignments ORDER BY given_at, position"):
-                self._assignments.put(Assignment(r[0], r[1], bool(r[2]), *r[3:]))
-        return self._assignments
-
     # answers
 
     def answers(self, item: str | None = None, person: str | None = None) -> list[Answer]:
@@ -304,8 +277,7 @@ class Store(Database):
         return [_answer(row) for row in self.rows(sql, values)]
 
     def answer(self, item: str, person: str) -> Answer | None:
-        found = self.answers(item, person)
-        return found[0] if found else None
+        return next(iter(self.answers(item, person)), None)
 
     def page_of(self, item: str, person: str) -> Page | None:
         """The page view that saved the current answer last."""

@@ -20,7 +20,7 @@ is absent. Line ends of a form (CR LF) become line feeds.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -144,23 +144,20 @@ class _Form:
 
     def value(self, one: AskedField) -> Any:
         """The value of a field, None if it is empty. Raises Problem."""
-        key = f"f.{one.name}"
-        if isinstance(one, Choice | Compare):
-            choice = self._one_of(key, one.possible)
-            return _OTHER.get(choice, choice) if self.swapped and choice and isinstance(one, Compare) else choice
-        if isinstance(one, Scale):
-            return self._number(key, one)
-        if isinstance(one, FreeText):
-            return self._text(key, one.max)
-        if isinstance(one, Errors):
-            return self._errors(key, one)
-        if isinstance(one, Spans):
-            return self._spans(key, one)
-        if isinstance(one, Cloze):
-            return self._cloze(key, one)
-        return self._matrix(key, one) if isinstance(one, Matrix) else self._edit(key, one)
+        read: Callable[[str, Any], Any] = getattr(self, f"_{one.type}")
+        return read(f"f.{one.name}", one)
 
-    def _text(self, key: str, longest: int = LONGEST) -> str | None:
+    def _choice(self, key: str, one: Choice) -> str | None:
+        return self._one_of(key, one.possible)
+
+    def _compare(self, key: str, one: Compare) -> str | None:
+        choice = self._one_of(key, one.possible)
+        return _OTHER.get(choice, choice) if self.swapped and choice else choice
+
+    def _text(self, key: str, one: FreeText) -> str | None:
+        return self._typed(key, one.max)
+
+    def _typed(self, key: str, longest: int = LONGEST) -> str | None:
         raw = next(iter(self.form.get(key, ())), "").replace("\r\n", "\n")
         if not raw.strip():
             return None
@@ -172,13 +169,13 @@ class _Form:
             raise Problem(str(problem).removeprefix(": ")) from None
 
     def _one_of(self, key: str, values: Sequence[str]) -> str | None:
-        raw = self._text(key)
+        raw = self._typed(key)
         if raw is not None and raw not in values:
             raise Problem(f"{raw[:40]} is not one of {', '.join(values[:20])}")
         return raw
 
-    def _number(self, key: str, one: Scale) -> int | None:
-        raw = (self._text(key) or "").strip()
+    def _scale(self, key: str, one: Scale) -> int | None:
+        raw = (self._typed(key) or "").strip()
         digits = raw.removeprefix("-")
         if not raw:
             return None
@@ -203,13 +200,13 @@ class _Form:
 
     def _spans(self, key: str, one: Spans) -> list[dict[str, Any]] | None:
         shown, tags = str(self.item.shown.get(one.over, "")), [tag.value for tag in one.tags]
-        if (raw := self._text(key)) is not None:
+        if (raw := self._typed(key)) is not None:
             given = _json(raw)
             if not isinstance(given, list) or not all(isinstance(span, dict) for span in given):
                 raise Problem("expected a list of spans")
         else:
             given = []
-            for line in (self._text(f"{key}.text") or "").splitlines():
+            for line in (self._typed(f"{key}.text") or "").splitlines():
                 if line.strip():
                     tag, _, quote = line.partition(":")
                     given.append({"tag": tag.strip(), **_find(shown, quote.strip())})
@@ -226,9 +223,9 @@ class _Form:
     def _cloze(self, key: str, one: Cloze) -> dict[str, Any] | None:
         shown = str(self.item.shown.get(one.over, ""))
         raw = next((one for one in self.form.get(key, ()) if one), None)  # the word, or the selection
-        typed = self._text(f"{key}.text")
+        typed = self._typed(f"{key}.text")
         given = _json(raw) if raw is not None else None
-        if (isinstance(given, dict) and given.get("impossible") is True) or self._text(f"{key}.impossible"):
+        if (isinstance(given, dict) and given.get("impossible") is True) or self._typed(f"{key}.impossible"):
             return {"impossible": True}
         if typed is not None and not (isinstance(given, dict) and given.get("quote") == typed.strip()):
             given = _find(shown, typed.strip())
@@ -249,7 +246,7 @@ class _Form:
             numbers = sorted(_numbers(self.form, key))
             if len(numbers) > MOST_ROWS:
                 raise Problem(f"has {len(numbers):,} points; the limit is {MOST_ROWS}")
-            points = [self._text(f"{key}.{row}.point", 2_000) for row in numbers]
+            points = [self._typed(f"{key}.{row}.point", 2_000) for row in numbers]
         table: list[dict[str, Any]] = []
         for row, point in zip(numbers, points, strict=True):
             cells = {}
@@ -268,13 +265,13 @@ class _Form:
         if verdict == "accept":
             return {"verdict": verdict}
         if verdict == "edit":
-            edited = self._text(f"{key}.text")
+            edited = self._typed(f"{key}.text")
             changed = edited is not None and edited != str(self.item.shown.get(one.over, ""))
             return {"verdict": verdict, **({"text": edited} if changed else {})}
         if one.reasons:
             reasons = self._several(f"{key}.reason", [option.value for option in one.reasons])
         else:
-            reasons = [reason] if (reason := self._text(f"{key}.reason", 2_000)) else []
+            reasons = [reason] if (reason := self._typed(f"{key}.reason", 2_000)) else []
         return {"verdict": verdict, **({"reasons": reasons} if reasons else {})}
 
 

@@ -84,7 +84,7 @@ class Context:
             raise Refused(400, "The form cannot be read", "Its key is missing.", "Reload the page and send it again.")
         return key
 
-    def frame(self, notice: str | None = None) -> screens.Frame:
+    def frame(self, notice: str | None) -> screens.Frame:
         study, session = self.site.study, self.session
         return screens.Frame(
             study_title=study.title,
@@ -96,8 +96,10 @@ class Context:
             study_id=self.site.cookie,
         )
 
-    def page(self, screen: screens.Screen, status: int = 200) -> web.Response:
-        return web.Response(text=screens.render(screen), status=status, content_type="text/html", charset="utf-8")
+    def page(self, template: str, status: int = 200, notice: str | None = None, /, **values: Any) -> web.Response:
+        """The page of a template. notice: a line at its top."""
+        page = screens.render(template, self.frame(notice), **values)
+        return web.Response(text=page, status=status, content_type="text/html", charset="utf-8")
 
     def to(self, path: str) -> web.Response:
         return web.Response(status=303, headers={"Location": path})
@@ -246,15 +248,16 @@ def _refusal(route: Route, context: Context, refused: Refused) -> web.Response:
     if route.script:
         return web.json_response({"saved": False, "error": refused.title, **refused.data}, status=refused.status)
     if refused.status == 401 and context.request.method == "GET":
-        return context.page(screens.SignIn(context.frame(), "none"), 401)
+        return context.page("signin", 401, link_state="none")
     study = context.site.study
     labels = {one.name: one.shown for one in study.asked}
     back = context.request.path if context.request.method == "POST" and route.path == "/work/{item}" else "/"
-    why, kept = (refused.status, refused.title, refused.text, refused.remedy), _kept(context.form, labels)
-    return context.page(screens.Problem(context.frame(), *why, kept=kept, back=back), refused.status)
+    why = {"title": refused.title, "text": refused.text, "remedy": refused.remedy}
+    return context.page("problem", refused.status, kept=_kept(context.form, labels), back=back, **why)
 
 
 def _kept(form: Mapping[str, Sequence[str]], labels: Mapping[str, str]) -> list[tuple[str, str]]:
+    """What was posted and not saved, as (field, text), so that nobody has to type it again."""
     kept = []
     for name, values in form.items():
         own = name.removeprefix("f.")
@@ -292,4 +295,4 @@ async def guard(request: web.Request, handler: Any) -> web.StreamResponse:
 
 def _plain(context: Context, status: int, title: str, text: str) -> web.Response:
     """A problem outside of a route: the frame says nothing of people."""
-    return context.page(screens.Problem(context.frame(), status, title, text), status)
+    return context.page("problem", status, title=title, text=text, remedy="", kept=(), back="/")

@@ -90,15 +90,16 @@ def _shown(where: Where) -> str:
     return "".join(parts).removeprefix(".")
 
 
-def load(path: Path, option: str) -> YamlFile:
-    """The only document of a file. option: the command's option that named it, for messages.
+def load(path: Path, option: str, *, words: bool = False) -> YamlFile:
+    """The only document of a file. option: the command's option that named it, for messages; words: yes, no, on and off
+    are texts.
 
     UserError if the file cannot be read; BadInput with one line, `file:line: what`, if it is not YAML or goes
     beyond the bounds.
     """
     source = text(path, LARGEST, f"{option} {path}")
     try:
-        loader = _Loader(source)
+        loader = _Loader(source, words)
         root = loader.get_single_node()
         value = None if root is None else loader.value(root, (), set())
     except _Refused as refused:
@@ -131,8 +132,9 @@ class _Refused(Exception):
 class _Loader(yaml.SafeLoader):
     """PyYAML's scanner and parser; values are made of the nodes here, where they can be counted."""
 
-    def __init__(self, source: str) -> None:
+    def __init__(self, source: str, words: bool) -> None:
         super().__init__(source)
+        self.words = words
         self.repeated: list[tuple[Where, int]] = []
         self._levels = 0
         self._nodes = 0
@@ -193,7 +195,8 @@ class _Loader(yaml.SafeLoader):
     def _scalar(self, node: yaml.ScalarNode) -> Any:
         kind, given = node.tag.removeprefix(_TAG), node.value
         odd_number = kind in ("int", "float") and (":" in given or len(given) > _LONGEST_NUMBER)
-        if kind in ("str", "value", "merge") or odd_number:
+        word = self.words and kind == "bool" and given.lower() not in ("true", "false")
+        if kind in ("str", "value", "merge") or odd_number or word:
             return given
         make = self.yaml_constructors.get(node.tag)
         if kind not in ("null", "bool", "int", "float", "timestamp") or make is None:

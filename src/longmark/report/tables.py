@@ -40,7 +40,7 @@ _SUFFIXES = ("csv", "md", "tex", "json")
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """An interval in one cell; in CSV and JSON two fields, `KEY_low` and `KEY_high`."""
+    """The least and the greatest, in one cell; in CSV and JSON two fields, `KEY_low` and `KEY_high`."""
 
     low: float | None
     high: float | None
@@ -67,12 +67,11 @@ class Column:
     get     gives the cell of an item: a function, or an attribute path (`difference.estimate`); where it is not given,
             the attribute named like the field
     places  decimals of its numbers; None for whole numbers and text
-    kind    "text", "number", "range" (`Range` cells, an interval), "extremes" (`Range` cells,
-            the least to the greatest), "estimate" (`Estimate` cells: value and interval in one cell; what else an
-            estimate says is in further fields of the files, and for people in the columns of `readable`), "value"
-            (the same, without its interval for people: for tables of many columns), "method" (text, only in CSV, JSON
-            and on the page), "p" (a p-value: three decimals, `<0.001` below them) or "metric" (a metric's name; the
-            page shows it in words too)
+    kind    "text", "number", "extremes" (`Range` cells, the least to the greatest), "estimate" (`Estimate` cells:
+            value and interval in one cell; what else an estimate says is in further fields of the files, and for
+            people in the columns of `readable`), "value" (the same, without its interval for people: for tables of many
+            columns), "method" (text, only in CSV, JSON and on the page), "p" (a p-value: three decimals, `<0.001` below
+            them) or "metric" (a metric's name; the page shows it in words too)
     key     its name in CSV and JSON; made from the head where it is not given
     words   its head in words, which the page shows above its name
     spare   a narrow terminal, and a LaTeX table too wide for a page, leave out the columns with a number here, the
@@ -95,12 +94,12 @@ class Column:
     def fields(self) -> tuple[str, ...]:
         ends = (f"{self.field}_low", f"{self.field}_high")
         estimate = tuple(self.field if one == "value" else f"{self.field}_{one}" for one in _OF_ESTIMATES)
-        fields = {"range": ends, "extremes": ends, "estimate": estimate, "value": estimate}
+        fields = {"extremes": ends, "estimate": estimate, "value": estimate}
         return fields.get(self.kind, (self.field,))
 
     @property
     def numeric(self) -> bool:
-        return self.kind in ("number", "range", "extremes", "estimate", "value", "p") or (
+        return self.kind in ("number", "extremes", "estimate", "value", "p") or (
             not self.kind and self.places is not None
         )
 
@@ -154,15 +153,11 @@ def cell_text(cell: Cell, column: Column) -> str:
     if isinstance(cell, bool):
         return "yes" if cell else "no"
     if isinstance(cell, Estimate):
-        drawn = cell.low is not None and column.kind != "value"
-        interval = f" {cell_text(Range(cell.low, cell.high), column)}" if drawn else ""
-        return _number(cell.value, column.places) + interval
+        value, low, high = (_number(one, column.places) for one in (cell.value, cell.low, cell.high))
+        return f"{value} [{low}, {high}]" if cell.low is not None and column.kind != "value" else value
     if isinstance(cell, Range):
-        if column.kind == "extremes":
-            if cell.low == cell.high:
-                return _number(cell.low, column.places)
-            return f"{_number(cell.low, column.places)} to {_number(cell.high, column.places)}"
-        return f"[{_number(cell.low, column.places)}, {_number(cell.high, column.places)}]"
+        low, high = _number(cell.low, column.places), _number(cell.high, column.places)
+        return low if cell.low == cell.high else f"{low} to {high}"
     if isinstance(cell, str):
         return one_line(cell)
     if column.kind == "p":

@@ -14,30 +14,11 @@ from tests.annotate.browser.samples import ARABIC, UNBROKEN
 
 from longmark.annotate import markdown, screens
 from longmark.annotate.checks import load
-from longmark.annotate.items import read_items
-from longmark.annotate.screens import (
-    Adjudicate,
-    Dashboard,
-    Disagreement,
-    Disagreements,
-    Feedback,
-    Frame,
-    Guidelines,
-    ItemPage,
-    ItemRow,
-    Items,
-    Labels,
-    Mine,
-    Owner,
-    People,
-    PersonRow,
-    Problem,
-    SignIn,
-    Stale,
-    Work,
-)
+from longmark.annotate.items import Item, read_items
+from longmark.annotate.progress import Progress
+from longmark.annotate.screens import Frame
 from longmark.annotate.store import Person
-from longmark.annotate.study import TEMPLATES
+from longmark.annotate.study import TEMPLATES, Study
 from longmark.annotate.web import HEADERS
 from longmark.report.tables import Column, Table
 
@@ -52,58 +33,81 @@ def frame(role: Any, title: str = "Answers about floods", **more: Any) -> Frame:
     return Frame(title, Person("p1", "Ada", role), "token", **more)
 
 
-def pages(folder: Path) -> dict[str, screens.Screen]:
-    made: dict[str, screens.Screen] = {}
+def pages(folder: Path) -> dict[str, tuple[str, Frame, dict[str, Any]]]:
+    """Each page: its template, what every page has, and the template's values."""
+    made: dict[str, tuple[str, Frame, dict[str, Any]]] = {}
+    of: dict[str, tuple[Study, Item]] = {}
     for name in TEMPLATES:
         (folder / name).mkdir()
         path = written(folder / name, name)
         study = load(path)
         for number, item in enumerate(read_items(study, path.parent)):
-            one = Work(frame("annotator", study.title), study, item, position=2, total=5, done=1, can_undo=True)
-            made[f"{name}-{number}"] = one
-    score, pair = made["score-0"], made["pairs-1"]
-    assert isinstance(score, Work)
-    assert isinstance(pair, Work)
-    labels = [Labels("Ada", {"preference": "a"}, AT, 84.0, "done"), Labels("Bo", {"preference": "b"}, AT)]
-    values = [one.values for one in labels]
+            of[f"{name}-{number}"] = study, item
+            values = screens.work(study, item, {}, position=2, total=5, done=1, can_undo=True)
+            made[f"{name}-{number}"] = "work", frame("annotator", study.title), values
+    score, pair, owner, rater = of["score-0"], of["pairs-1"], frame("owner"), frame("annotator")
+    labels: list[dict[str, Any]] = [
+        {"name": "Ada", "values": {"preference": "a"}, "at": AT, "seconds": 84.0, "state": "done", "person_id": "p1"},
+        {"name": "Bo", "values": {"preference": "b"}, "at": AT, "seconds": None, "state": "open", "person_id": "p2"},
+    ]
     table = Table(
         "a", "Agreement", (Column("Field"), Column("kappa", places=2)), [("hazard", 0.71)], note="Two labels."
     )
     people = Table("p", "By person", (Column("Person"), Column("Done")), [("Ada", 3)])
-    exports = [("labels.jsonl", "every label")]
-    state = frame("annotator", notice="Saved.", paused=True)
     errors = {"location": "is not answered yet", "answer_relevance": "expected a whole number from 1 to 10"}
-    ready = {"f.hazard": ["yes"], "f.comment": ["fine"]}
-    stale = Stale({"f.hazard": ["no"], "f.confidence": ["3"]}, AT)
-    rows = [
-        Mine("a", "When?", "done", AT),
-        Mine("b", ARABIC, "skipped", AT, "Not my field"),
-        Mine("c", UNBROKEN, "draft", AT, editable=False),
-        Mine("d", "How?", "open"),
-    ]
-    owner = frame("owner")
-    return made | {
-        "errors": Work(state, score.study, score.item, ready, errors, stale=stale, suggestions=["hazard"]),
-        "preview": Work(owner, pair.study, pair.item, preview=True),
-        **{state: SignIn(Frame("Floods"), state, "/in/x", "Ada") for state in ("none", "ready", "wrong", "invalid")},
-        "mine": Dashboard(frame("annotator"), rows, [("training", 2, 5), ("labels", 1, 4)], message="One is left."),
-        "guidelines": Guidelines(frame("annotator"), markdown.page("## How\n\nRead *first*.\n\n|a|b|\n|-|-|\n|1|2|\n")),
-        "consent": Guidelines(frame("annotator"), markdown.page("I agree."), consent=True, confirm=True),
-        "feedback": Feedback(
-            frame("annotator"), score.study, replace(score.item, gold={"hazard": "no"}), {"hazard": "yes"}, 0, 1
+    ready, stale = {"f.hazard": ["yes"], "f.comment": ["fine"]}, {"f.hazard": ["no"], "f.confidence": ["3"]}
+    own = ("item_id", "title", "state", "at", "reason", "editable", "part")
+    mine = (
+        ("a", "When?", "done", AT, "", True, "labels"),
+        ("b", ARABIC, "skipped", AT, "Not my field", True, "labels"),
+        ("c", UNBROKEN, "draft", "", "", False, "labels"),
+        ("d", "How?", "open", "", "", True, "labels"),
+    )
+    rows = [dict(zip(own, one, strict=True)) for one in mine]
+    person = {"person": Person("p2", "Bo", "annotator"), "done": 0, "skipped": 0, "phases": 0, "failed": False}
+    person |= {"median_seconds": None, "last_at": "", "outlier": "fast"}
+    listed = {"item_id": "i1", "title": "When?", "done": 1, "wanted": 2, "skipped": 1, "state": "open"}
+    case = {"item_id": "a", "title": "When?", "fields": ["preference"], "decided": False, "mine": True}
+    progress = Progress([("Items", "50")], [people], [table], ["item i1 names a system"], {})
+    asked = screens.adjudicate(
+        *pair, [{"preference": "a"}, {"preference": "b"}], {}, {"justification": "is missing"}, differing=["preference"]
+    )
+    known = replace(score[1], gold={"hazard": "no"})
+    guide = markdown.page("## How\n\nRead *first*.\n\n|a|b|\n|-|-|\n|1|2|\n")
+    more: dict[str, tuple[str, Frame, dict[str, Any]]] = {
+        "errors": (
+            "work",
+            frame("annotator", notice="Saved.", paused=True),
+            screens.work(*score, ready, errors, stale=(stale, AT), suggestions=["hazard"]),
         ),
-        "owner": Owner(owner, [("Items", "50")], [people], [table], ["item i1 names a system"], exports),
-        "people": People(
-            owner, [PersonRow("p2", "Bo", "annotator", outlier="fast")], "https://e.org/in/x", "Bo", "No."
+        "preview": ("work", owner, screens.work(*pair, {}, preview=True)),
+        "mine": (
+            "dashboard",
+            rater,
+            {"rows": rows, "parts": [("training", 2, 5), ("labels", 1, 4)], "more": True, "message": "One is left."},
         ),
-        "items": Items(owner, [ItemRow("i1", "When?", 1, 2, 1, "open")], 2, 3, 250),
-        "item": ItemPage(owner, pair.study, pair.item, labels),
-        "disagreements": Disagreements(frame("adjudicator"), [Disagreement("a", "When?", ["preference"], mine=True)]),
-        "adjudicate": Adjudicate(
-            frame("adjudicator"), pair.study, pair.item, values, {}, {"justification": "is missing"}, ["preference"]
+        "guidelines": ("guidelines", rater, {"html": guide, "consent": False, "confirm": False}),
+        "consent": ("guidelines", rater, {"html": markdown.page("I agree."), "consent": True, "confirm": True}),
+        "feedback": ("feedback", rater, screens.feedback(score[0], known, {"hazard": "yes"}, swapped=False)),
+        "owner": ("owner", owner, {"progress": progress, "exports": {"labels.jsonl": "every label"}}),
+        "people": (
+            "people",
+            owner,
+            {"rows": [person], "link": "https://e.org/in/x", "link_for": "Bo", "error": "No."},
         ),
-        "problem": Problem(frame("annotator"), 409, "Closed", "Not saved.", "Ask.", [("Comment", "my words")]),
+        "items": ("items", owner, {"rows": [listed], "page": 2, "pages": 3, "total": 250}),
+        "item": ("itempage", owner, screens.item_page(*pair, labels)),
+        "disagreements": ("disagreements", frame("adjudicator"), {"rows": [case]}),
+        "adjudicate": ("adjudicate", frame("adjudicator"), asked),
+        "problem": (
+            "problem",
+            rater,
+            {"title": "Closed", "text": "Not saved.", "remedy": "Ask.", "kept": [("Comment", "my words")], "back": "/"},
+        ),
     }
+    for state in ("none", "ready", "wrong", "invalid"):
+        more[state] = "signin", Frame("Floods"), {"link_state": state, "action": "/in/x", "name": "Ada"}
+    return made | more
 
 
 NAMES = [f"{name}-0" for name in TEMPLATES] + ["score-1", "climaqa-1", "errors", "preview", "none", "ready", "wrong"]
@@ -134,9 +138,9 @@ def shown(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterato
             kind, body = screens.static()[name.removeprefix("static/")]
             route.fulfill(content_type=kind, body=body)
         else:
-            route.fulfill(
-                headers={**HEADERS, "Content-Type": "text/html; charset=utf-8"}, body=screens.render(made[name])
-            )
+            template, its, values = made[name]
+            page = screens.render(template, its, **values)
+            route.fulfill(headers={**HEADERS, "Content-Type": "text/html; charset=utf-8"}, body=page)
 
     context = browser.new_context(bypass_csp=True, reduced_motion="reduce", viewport={"width": 1440, "height": 900})
     context.route("**/*", answer)
