@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import shutil
 import sys
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -23,6 +24,7 @@ from longmark.records.files import REMAKE, read_object
 from longmark.records.write import write_object
 
 _LOCK = ".lock"
+_GLANCE = 0.05  # seconds that a look at a folder's lock takes at most
 # what groups settings in a manifest -> how one of them is shown; another setting is an option of its own name
 _GROUPS = {
     "params": "",
@@ -156,6 +158,26 @@ def _check_own(path: Path, file: Path) -> None:
             raise UserError(f"--out {path}: the folder holds other files ({there[0]}); name a new folder")
 
 
+@contextmanager
+def reading(path: Path) -> Iterator[bool]:
+    """Keeps other processes from working in a folder while the block reads it; whether one works there already, which
+    goes on. A folder without a lock (a copy, say) is read as it is."""
+    try:
+        file = open(path / _LOCK, "rb")  # noqa: SIM115 - closed below
+    except OSError:
+        yield False
+        return
+    with file:
+        try:
+            _hold(file, shared=True)
+        except BlockingIOError:
+            yield True
+        except OSError:  # a file system without locks
+            yield False
+        else:
+            yield False
+
+
 def _locked(path: Path, named: Path, file: Path | None) -> BinaryIO:
     """Makes a folder and locks it, until the file that is returned is closed. named: as messages call it; file: as of
     `_check_own`."""
@@ -173,16 +195,20 @@ def _locked(path: Path, named: Path, file: Path | None) -> BinaryIO:
     except OSError as error:
         raise UserError(f"{named} cannot be written: {error.strerror or error}") from None
     try:
-        _hold(lock)
+        try:
+            _hold(lock)
+        except OSError:
+            time.sleep(_GLANCE)  # `longmark status` may have looked just now
+            _hold(lock)
     except OSError:
         lock.close()
         raise in_use from None
     return lock
 
 
-def _hold(file: BinaryIO) -> None:
-    """Locks a file until it is closed or the process dies. OSError where another one holds it. (The library filelock
-    takes 10 ms to import.)"""
+def _hold(file: BinaryIO, *, shared: bool = False) -> None:
+    """Locks a file until it is closed or the process dies; shared: against those that lock it alone. OSError where
+    another one holds it. (The library filelock takes 10 ms to import.)"""
     if sys.platform == "win32":
         import msvcrt
 
@@ -190,7 +216,7 @@ def _hold(file: BinaryIO) -> None:
     else:
         import fcntl
 
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(file, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
 
 
 def differences(path: str, before: Any, after: Any) -> Iterator[str]:

@@ -20,13 +20,14 @@ from longmark.cli.arguments import (
     add_trust,
     add_verb,
     model_names,
+    positive,
 )
 
 _CACHE_HELP = "the call cache (default: calls.sqlite in longmark's home)"
 
 
 def add_to(verbs: Any) -> None:
-    for add_some in (_run, _lists, _models):
+    for add_some in (_run, _parts, _lists, _models):
         add_some(verbs)
 
 
@@ -44,6 +45,33 @@ def _run(verbs: Any) -> None:
     add(spend, "--retry", "STATUS,…", "compute rows with these statuses again (paid): unparsable, refused, too_long")
     add_cluster(one.add_argument_group("intervals"))
     add_gate(one)
+
+
+def _parts(verbs: Any) -> None:
+    text = "Split an input into parts, for runs on several machines. Answers to one question stay together."
+    one = add_verb(verbs, "split", "cluster:split", text)
+    add(one, "examples", "EXAMPLES", "the input, as for longmark run")
+    add(one, "--parts", "N", "the number of parts", required=True)
+    add(one, "--out", "DIR", "the folder for 1.part, 2.part, …", required=True)
+    add_input(one)
+    shares = one.add_argument_group("divided over the parts", "the runs of all parts use no more than this together")
+    add(shares, "--concurrency", "N", "maximum number of parallel calls to one model")
+    add(shares, "--max-calls", "N", "requests of a session, including retries")
+    add(shares, "--max-tokens", "N", "prompt and completion tokens of a session")
+    add(shares, "--max-usd", "DOLLARS", "cost of a session", type=positive)
+
+    text = "Merge the runs of all parts of an input into one run, as if one machine had made it."
+    one = add_verb(verbs, "merge", "cluster:merge", text)
+    add(one, "runs", "RUN", "the run folders of the parts", nargs="+")
+    add(one, "--out", "RUN", "the new run folder", required=True)
+    add(one, "--incomplete", "", "merge what there is; complete the merged run by longmark run of the whole input")
+    caches = "a call cache that a part had of its own: copy its replies into --cache; repeatable"
+    add(one, "--from-cache", "FILE", caches, action="append", default=[])
+    add(one, "--cache", "FILE", _CACHE_HELP)
+
+    one = add_verb(verbs, "status", "cluster:status", "Show how far runs are, also while they work.")
+    add(one, "runs", "RUN", "run folders", nargs="+")
+    add(one, "--json", "", "print JSON")
 
 
 def add_scoring(one: argparse.ArgumentParser) -> None:

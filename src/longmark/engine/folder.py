@@ -56,7 +56,7 @@ class Changes:
 
 
 @contextmanager
-def _written(folder: Path) -> Iterator[None]:
+def written(folder: Path) -> Iterator[None]:
     """A UserError where the folder's files cannot be written: the disk is full or broken, or writing is forbidden."""
     try:
         yield
@@ -66,11 +66,11 @@ def _written(folder: Path) -> Iterator[None]:
 
 
 def _writes(method: Callable[Concatenate[RunFolder, P], T]) -> Callable[Concatenate[RunFolder, P], T]:
-    """A method within `_written`."""
+    """A method within `written`."""
 
     @wraps(method)
     def within(self: RunFolder, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        with _written(self.path):
+        with written(self.path):
             return method(self, *args, **kwargs)
 
     return within
@@ -126,11 +126,11 @@ class RunFolder:
     def stage(self, examples: Iterable[Example]) -> int:
         """Writes the examples beside those of an earlier run, which stay; how many there are."""
         n = 0
-        with _written(self.path):
+        with written(self.path):
             file = open(self.path / ".examples.jsonl.new", "wb")  # noqa: SIM115 - closed below
         try:
             for n, example in enumerate(examples, start=1):
-                with _written(self.path):
+                with written(self.path):
                     file.write(example.to_json() + b"\n")
                 self._execute(
                     "INSERT INTO examples VALUES (?, ?, ?, ?, ?)",
@@ -139,7 +139,7 @@ class RunFolder:
                 its = (example.question_id, example.system or "")
                 self._execute("INSERT OR IGNORE INTO asked_of VALUES (?, ?)", its)
         finally:
-            with _written(self.path):
+            with written(self.path):
                 file.flush()
                 os.fsync(file.fileno())
                 file.close()
@@ -294,6 +294,14 @@ class RunFolder:
         place = (n, self._number[row.metric], self._rows_end, _AUTOMATIC if row.automatic else row.status)
         self._execute("INSERT OR REPLACE INTO rows VALUES (?, ?, ?, ?)", place)
         self._rows_end += len(line)
+
+    def take(self, row: Row) -> bool:
+        """Appends a row that another folder has; False where this one has no such example or score."""
+        place = self._do("SELECT n FROM examples WHERE id = ?", (row.example_id,)).fetchone()
+        if place is None or row.metric not in self._number:
+            return False
+        self.append(place[0], row)
+        return True
 
     def first(self, key: bytes) -> bool:
         """Whether this is the first time in this run that the call of this key is needed."""

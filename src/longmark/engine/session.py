@@ -7,7 +7,7 @@ import signal
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, closing, contextmanager, nullcontext
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from types import FrameType
@@ -17,6 +17,7 @@ from longmark.engine import manifest as manifests
 from longmark.engine.folder import Changes, RunFolder
 from longmark.engine.pairs import check_kind
 from longmark.engine.settings import SessionOptions, Settings, unsupported
+from longmark.engine.split import PartNotes, limited, same_part
 from longmark.engine.worker import Progress, WorkerPool
 from longmark.errors import UserError
 from longmark.metrics import Selected
@@ -29,6 +30,7 @@ from longmark.models.sending import Stopped
 from longmark.progress import counted
 from longmark.records import Example, Row
 from longmark.records.example import question_hash
+from longmark.records.parts import part_of
 from longmark.records.read import ExampleSource, Reading
 from longmark.records.write import read_rows
 from longmark.workspace import now
@@ -73,14 +75,16 @@ async def execute(
     examples: ExampleSource, settings: Settings, out: Path, cache: CallCache, options: SessionOptions
 ) -> RunResult:
     """Scores examples into the folder `out`. Raises UserError before any call, and whatever is a bug in longmark."""
-    retry = options.retried
+    retry, part = options.retried, part_of(examples)
+    options = limited(options, part) if part else options
     check_budget(settings.backends, options.budget)
     tell_unsupported(settings, options)
     if options.handle_signals:  # asyncio's own handler waits for the event loop, which does not turn while we read
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    with RunFolder(out, settings.scores) as folder:
+    with RunFolder(out, settings.scores) as folder, ExitStack() as kept:
         space, manifest = folder.space, folder.space.manifest
         space.fix(settings.fixed())
+        same_part(space, part)
 
         def skipped(line: int, fields: Mapping[str, Any], why: str) -> None:
             asked = question_hash(fields["question"]) if fields.get("question") else fields.get("id")
@@ -91,7 +95,9 @@ async def execute(
             examples, mapping=options.mapping, limit=options.limit, skip_bad=options.skip_bad, on_bad=skipped
         )
         check = ProfileCheck(settings.domain) if options.check_profiles and settings.reads_domain else None
-        staged = folder.stage(_due(check.over(source) if check else source, settings.selected, folder))
+        notes = kept.enter_context(closing(PartNotes(out, part))) if part else None
+        read = notes.places(source) if notes else source
+        staged = folder.stage(_due(check.over(read) if check else read, settings.selected, folder))
         check_kind(bool(source.pairs), settings.selected, source.name, settings.comparison)
         if not space.begun:
             manifest |= manifests.begun(settings, out.resolve().name, bool(source.pairs))
@@ -103,18 +109,32 @@ async def execute(
             "source": source.name,
             "environment": manifests.environment(),
             "examples": {"read": staged, "skipped": source.bad, "limit": options.limit},
+            **({"part": asdict(part)} if part else {}),
         }
         space.write()
         changes = folder.adopt(removed_count=options.limit is None)
         manifest["examples"]["absent"] = manifests.absent_hash(out)
+        if notes:
+            notes.begin()
         _tell_changes(options, source.bad, changes, folder.absent())
         if check is not None and (mismatch := check.message(settings.selected)) is not None:
             options.tell(mismatch)
 
         client = Client(cache, concurrency=options.concurrency, budget=options.budget, price_of=price_of)
         client.stops_when_refused = True
+        client.share = part.share if part else 1.0
         progress = Progress(folder.rows_to_be(settings.selected), folder.rows_done(retry), client)
-        workers = WorkerPool(folder, settings, client, system=str(manifest["system"]), retry=retry, on_row=progress.row)
+        workers = WorkerPool(
+            folder,
+            settings,
+            client,
+            system=str(manifest["system"]),
+            retry=retry,
+            on_row=progress.row,
+            on_calls=notes.calls if notes else None,
+        )
+        manifest["examples"]["rows"] = progress.total
+        session["before"] = progress.done
         manifest["sessions"].append(session)
         space.write()
         began, stopped = time.monotonic(), None

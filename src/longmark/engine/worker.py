@@ -21,7 +21,7 @@ from longmark.engine.settings import RETRIED, Settings
 from longmark.errors import LongmarkError, NoScore, UserError
 from longmark.metric import Score
 from longmark.metrics import Selected
-from longmark.models.client import Client, UsageLog
+from longmark.models.client import Booked, Client, UsageLog
 from longmark.models.handles import Models
 from longmark.models.protocols import Settling
 from longmark.models.sending import Stopped
@@ -65,7 +65,8 @@ class Outcome:
 class WorkerPool:
     """The work of one session in a run's folder.
 
-    system: the system of examples that name none. on_row: called with every row that is written.
+    system: the system of examples that name none. on_row: called with every row that is written. on_calls: called
+    before a row is written, with the calls that it counts; None: they are not noted.
     """
 
     def __init__(
@@ -77,6 +78,7 @@ class WorkerPool:
         system: str,
         retry: frozenset[str] = RETRIED,
         on_row: Callable[[Row], None] = lambda _row: None,
+        on_calls: Callable[[Row, Sequence[Booked]], None] | None = None,
     ) -> None:
         self._folder = folder
         self._settings = settings
@@ -84,6 +86,7 @@ class WorkerPool:
         self._system = system
         self._retry = retry
         self._on_row = on_row
+        self._on_calls = on_calls
         self._stop = False
         self._computing: set[asyncio.Future[Any]] = set()
         COMPUTING.set(self._computing)
@@ -187,6 +190,8 @@ class WorkerPool:
 
     def _append(self, outcome: Outcome) -> None:
         rows = self._rows(outcome)
+        if self._on_calls is not None and outcome.usage_log.booked:
+            self._on_calls(rows[0], outcome.usage_log.booked)
         for row in rows:
             self._folder.append(outcome.task.n, row)
             self._on_row(row)
@@ -202,7 +207,8 @@ class WorkerPool:
 
     async def _outcome(self, task: Task) -> Outcome:
         example, chosen = task.example, task.chosen
-        usage_log = UsageLog(first=self._folder.first, refresh=task.refresh)
+        booked = None if self._on_calls is None else list[Booked]()
+        usage_log = UsageLog(first=self._folder.first, refresh=task.refresh, booked=booked)
         settings = self._settings
         models = Models(
             settings.backends,

@@ -251,6 +251,22 @@ class CallCache:
         self._do("PRAGMA wal_checkpoint(TRUNCATE)")
         self._do("PRAGMA journal_mode = DELETE")  # one file, for whoever gets it
 
+    def take_from(self, path: Path) -> tuple[int, int]:
+        """Takes over what another cache's file has and this one has not: how many replies; and how many calls have
+        another reply there, which stay as they are here. UserError where the file is missing or no call cache."""
+        if not path.is_file():
+            raise UserError(f"the call cache {path} does not exist")
+        CallCache(path).close()  # it can be read by this version
+        self._do("ATTACH ? AS other", (str(path),))
+        try:
+            ours_differ = "SELECT count(*) FROM calls JOIN other.calls AS o USING (key) WHERE calls.reply != o.reply"
+            (others,) = self._do(ours_differ).fetchone()
+            taken = self._do("INSERT OR IGNORE INTO main.calls SELECT * FROM other.calls").rowcount
+            self._do("INSERT OR IGNORE INTO main.facts SELECT * FROM other.facts")
+        finally:
+            self._do("DETACH other")
+        return taken, others
+
     def close(self) -> None:
         """Ends the claims that are left, and closes the file."""
         if self._renewal is not None:

@@ -61,19 +61,25 @@ class WouldCall(LongmarkError):
         self.answered = answered
 
 
+Booked = tuple[bytes, int, int, int, float | None, int]
+"""The key of a call, and what it adds to a row's usage: prompt, cached prompt and completion tokens, dollars,
+unmetered."""
+
+
 @dataclass(slots=True)
 class UsageLog:
     """What the calls of one computation of a metric cost.
 
     first: whether this log is the first of the run to need the call of that key; a shared call counts for the first.
     refresh: request again, once, what the cache held when the client was opened. versions: of each chat model that
-    replied, as its endpoint reported them.
+    replied, as its endpoint reported them. booked: gets each call that counts here; None: nobody asks.
     """
 
     usage: Usage = field(default_factory=Usage)
     first: Callable[[bytes], bool] = lambda _key: True
     refresh: bool = False
     versions: dict[str, dict[str, None]] = field(default_factory=dict)
+    booked: list[Booked] | None = None
 
 
 @dataclass(frozen=True)
@@ -316,7 +322,10 @@ class Client(Sender):
             if usage_log.first(key):
                 tokens = reply.tokens or Tokens()
                 unmetered = int(reply.tokens is None)
-                usage.add(Usage(0, 0, tokens.prompt, tokens.cached_prompt, tokens.completion, usd, unmetered))
+                paid = (tokens.prompt, tokens.cached_prompt, tokens.completion, usd, unmetered)
+                usage.add(Usage(0, 0, *paid))
+                if usage_log.booked is not None:
+                    usage_log.booked.append((key, *paid))
 
 
 def _read(kind: _Kind[Reply], found: tuple[bytes, float | None] | None) -> Stored | None:

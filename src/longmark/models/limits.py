@@ -31,7 +31,7 @@ class Pace:
     and 60 / `tokens` seconds for each token that the call can take. Tokens that it did not take are given back with its
     reply. So any minute has at most `requests` of them, and a run does not begin with a burst. None: no limit."""
 
-    def __init__(self, requests: int | None = None, tokens: int | None = None) -> None:
+    def __init__(self, requests: float | None = None, tokens: float | None = None) -> None:
         self._per_request = 60 / requests if requests else 0.0
         self._per_token = 60 / tokens if tokens else 0.0
         self._after_requests = self._after_tokens = 0.0

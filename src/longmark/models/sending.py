@@ -103,6 +103,7 @@ class Sender:
         self.budget = budget
         self.stops_when_refused = False
         self.refused = ""  # what the endpoint said that refused every call so far, or nothing
+        self.share = 1.0  # of the rates of longmark.yaml, where other processes have the rest
         self._concurrency = concurrency
         self._price_of = price_of
         self._rng = rng
@@ -333,7 +334,8 @@ class Sender:
         if limiter is None:
             width = self._concurrency if model.width is None else min(self._concurrency, model.width)
             settings = getattr(model, "settings", DEFAULTS)
-            pace = Pace(settings.requests_per_minute, settings.tokens_per_minute)
+            requests, tokens = settings.requests_per_minute, settings.tokens_per_minute
+            pace = Pace(requests and requests * self.share, tokens and tokens * self.share)
             if self.budget.overran:
                 width = 1
             limited = self.budget.max_tokens is not None or self.budget.max_usd is not None

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from longmark.errors import BadInput, UserError
-from longmark.records import sources
+from longmark.records import parts, sources
 from longmark.records.columns import BadRecord, Columns, columns_shown
 from longmark.records.example import Example
 from longmark.records.files import BadLines
@@ -25,7 +25,9 @@ class Reading:
 
     After the last example BadInput is raised if a record is bad or an id occurs twice, unless `skip_bad` (then if no
     record is good). `good` and `bad` are the counts, `bad_lines` the first messages,
-    `name:line: field: what was expected`; `pairs`: the records are pairs (None: nothing was read).
+    `name:line: field: what was expected`; `pairs`: the records are pairs (None: nothing was read); `line`: of the
+    example that came last; `part`: which part of an input the file is, if it is one (`records.parts`): its bad records
+    were skipped when the input was split, and it may have no examples.
     mapping: our field -> column; limit: stop after so many good examples; `name`: of the source, for messages and the
     manifest; on_bad: gets the line, the fields that could be read and the message of each bad record that does not
     repeat a good one.
@@ -43,7 +45,12 @@ class Reading:
         on_bad: Callable[[int, Mapping[str, Any], str], None] = lambda _line, _fields, _message: None,
     ) -> None:
         self._given = Path(given) if isinstance(given, str | Path) else given
-        self._kind = sources.kind_of(self._given) if isinstance(self._given, Path) else ""
+        self.part = parts.part_of(given)
+        if self.part and mapping:
+            raise UserError(
+                f"--map: {given} is {self.part}, whose columns were read when it was split; omit the option"
+            )
+        self._kind = "part" if self.part else sources.kind_of(self._given) if isinstance(self._given, Path) else ""
         if not (isinstance(self._given, Path | Iterable) or sources.is_frame(self._given)):
             raise UserError(f"examples: expected a file, records or a DataFrame, found {type(given).__name__}")
         self._mapping = mapping
@@ -53,7 +60,7 @@ class Reading:
         self._columns = self._new_columns()
         self._wrong = BadLines()
         self.name = str(given) if self._kind else "records"
-        self.good = 0
+        self.good = self.line = 0
         self.pairs: bool | None = None
 
     @property
@@ -73,7 +80,7 @@ class Reading:
         line = 0
         for line, record in self._raw():
             yield line, record if isinstance(record, Example) else self._example(record)
-        if not line:
+        if not line and not self.part:
             if self._kind:
                 raise UserError(f"{self.name} has no records; write one example per line or row")
             once = " (a generator can be read only once)" if isinstance(self._given, Iterator) else ""
@@ -84,7 +91,7 @@ class Reading:
         return next((isinstance(found, Pair) for _, found in self.records() if isinstance(found, Example)), False)
 
     def __iter__(self) -> Iterator[Example]:
-        self.good, self._wrong, self.pairs = 0, BadLines(), None
+        self.good, self._wrong, self.pairs = 0, BadLines(), self.part.pairs if self.part else None
         records = self.records()
         with seen_ids() as first_use:
             while self._limit is None or self.good < self._limit:
@@ -98,6 +105,7 @@ class Reading:
                         found = _other_kind(found)
                     elif (first := first_use(found.id, line)) is None:
                         self.good += 1
+                        self.line = line
                         yield found
                         continue
                     else:
@@ -108,6 +116,8 @@ class Reading:
                 self._wrong.add(f"{self.name}:{line}: {found}")
                 if fields is not None:
                     self._on_bad(line, fields, found)
+        if self.part:
+            return
         if self._columns.never_seen and self._columns.seen:
             names, there = ", ".join(sorted(self._columns.never_seen)), columns_shown(self._columns.seen)
             raise UserError(f"--map: no record of {self.name} has the column {names}; the columns are {there}")
@@ -122,6 +132,8 @@ class Reading:
 
     def _raw(self) -> Iterator[tuple[int, Any]]:
         if isinstance(self._given, Path):
+            if self.part:
+                return parts.records(self._given)
             return sources.records(self._given, self._kind)
         if sources.is_frame(self._given):
             return sources.of_frame(self._given)
@@ -130,10 +142,12 @@ class Reading:
     def _example(self, record: Any) -> Example | str:
         if isinstance(record, sources.Unreadable):
             return record.message
+        if isinstance(record, parts.BadLine):
+            return _Bad(record.message, record.fields)
         try:
             return self._columns.example(record)
         except BadRecord as bad:
-            return _Bad(bad)
+            return _Bad(str(bad), bad.fields)
 
 
 class _Bad(str):
@@ -141,9 +155,9 @@ class _Bad(str):
 
     fields: dict[str, Any]
 
-    def __new__(cls, bad: BadRecord) -> _Bad:
-        made = super().__new__(cls, str(bad))
-        made.fields = bad.fields
+    def __new__(cls, message: str, fields: dict[str, Any]) -> _Bad:
+        made = super().__new__(cls, message)
+        made.fields = fields
         return made
 
 

@@ -1,0 +1,356 @@
+"""The runs of all parts of an input become one run: `longmark merge`.
+
+The merged folder is what a single run of the input would have made: the same examples, rows and absent answers, byte
+for byte and in the order of the input, but for `usage`, where a row that shares a call with a row of another part
+differs, and for what a model's endpoint replied. Of rows that share a call the first in the order of the input counts
+it. The folder appears complete or not at all.
+"""
+
+from __future__ import annotations
+
+import heapq
+import os
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, field, replace
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from longmark.engine.folder import ABSENT_FILE, RunFolder
+from longmark.engine.manifest import absent_hash
+from longmark.engine.split import NOTES_FILE, notes
+from longmark.errors import SettingsChanged, UserError
+from longmark.models.cache import CallCache
+from longmark.records import Example, Row, Usage
+from longmark.records.files import REMAKE, lines, read_object
+from longmark.records.pair import own_example_of
+from longmark.records.parts import Part
+from longmark.workspace import differences, now, reading, replaced
+
+_SCHEMA = """
+PRAGMA journal_mode = OFF; PRAGMA cache_size = -4096;
+CREATE TABLE places (line INTEGER PRIMARY KEY, run INTEGER, id TEXT UNIQUE);
+CREATE TABLE unnamed (id TEXT PRIMARY KEY) WITHOUT ROWID;
+CREATE TABLE calls (id TEXT, metric TEXT, calls BLOB, PRIMARY KEY (id, metric)) WITHOUT ROWID;
+BEGIN
+"""
+_AGAIN = "repeat the command of this run, then merge again"
+
+
+@dataclass(frozen=True)
+class Merged:
+    """What a merge made. unfinished: why the run is not complete, a sentence each; replies: taken from call caches;
+    other_replies: of calls to which the call cache had another reply, which it keeps."""
+
+    folder: Path
+    examples: int
+    rows: int
+    unfinished: list[str] = field(default_factory=list)
+    replies: int = 0
+    other_replies: int = 0
+
+
+@dataclass(frozen=True)
+class _Run:
+    path: Path
+    manifest: dict[str, Any]
+    part: Part
+
+    def told(self, key: str) -> dict[str, Any]:
+        value = self.manifest.get(key)
+        return value if isinstance(value, dict) else {}
+
+
+def merge(
+    runs: Sequence[Path],
+    out: Path,
+    cache: CallCache | None = None,
+    caches: Iterable[Path] = (),
+    *,
+    incomplete: bool = False,
+) -> Merged:
+    """Merges the runs of the parts of one input into the new run folder `out`. caches: call caches that parts had of
+    their own; their replies are put into `cache`. incomplete: merge what there is, also where parts are missing or not
+    finished; `longmark run` of the whole input then completes the folder.
+
+    UserError where a folder is no run of a part, in use, damaged, or of another split; where two are of one part; where
+    a part is missing or unfinished (without `incomplete`); where `out` holds files. SettingsChanged where the runs have
+    different settings.
+    """
+    _check_new(out)
+    with ExitStack() as stack:
+        for run in runs:
+            if stack.enter_context(reading(run)):
+                raise UserError(f"{run} is in use by another process; wait until its run has ended")
+        parts = sorted((_run(run) for run in runs), key=lambda run: run.part.part)
+        _check_parts(parts)
+        unfinished = [*_unfinished(parts)]
+        if unfinished and not incomplete:
+            remedy = "Complete the runs, or add --incomplete to merge what there is and complete the merged run."
+            raise UserError("\n".join(("these parts are not complete:", *(f"  {one}" for one in unfinished), remedy)))
+        taken = [cache.take_from(path) for path in caches] if cache else []
+        with replaced(out, "manifest.json") as new:
+            examples, rows = _write(parts, new, out, finished=not unfinished)
+            _check_new(out)
+    return Merged(out, examples, rows, unfinished, sum(one for one, _ in taken), sum(other for _, other in taken))
+
+
+def _check_new(out: Path) -> None:
+    if out.exists() and (not out.is_dir() or any(file.name[0] != "." for file in out.iterdir())):
+        raise UserError(f"--out {out}: exists already; name a new folder")
+
+
+def _run(path: Path) -> _Run:
+    file = path / "manifest.json"
+    if not file.is_file():
+        raise UserError(
+            f"{path} is not a run folder: it has no manifest.json; name the --out folders of the parts' runs"
+        )
+    manifest = read_object(file, REMAKE)
+    if not isinstance(manifest.get("fixed"), dict) or not isinstance(manifest.get("sessions"), list):
+        raise UserError(f"{file} is damaged; {REMAKE}")
+    if manifest.get("part") is None:
+        raise UserError(f"{path} is not the run of a part; merge takes the runs of parts that `longmark split` wrote")
+    try:
+        return _Run(path, manifest, Part.of_object(manifest["part"]))
+    except ValueError as error:
+        raise UserError(f"{file} is damaged ({error}); {REMAKE}") from None
+
+
+def _check_parts(runs: Sequence[_Run]) -> None:
+    if not runs:
+        raise UserError("give the run folders of all parts")
+    first = runs[0]
+    for run in runs[1:]:
+        if (run.part.split, run.part.of) != (first.part.split, first.part.of):
+            its, other = (f"{one.path} is {one.part} of {one.part.source}" for one in (first, run))
+            raise UserError(
+                f"the runs are not of one split: {its} (split {first.part.split}), {other} (split {run.part.split}); "
+                "run the parts of one `longmark split`"
+            )
+        if changed := list(differences("", first.told("fixed"), run.told("fixed"))):
+            raise SettingsChanged("\n".join((f"{run.path} has other settings than {first.path}:", *changed)))
+        for model, words in run.told("settled").items():
+            if (other := first.manifest.setdefault("settled", {}).setdefault(model, words)) != words:
+                was, is_ = (" and ".join(one) or "all parameters" for one in (other, words))
+                raise SettingsChanged(
+                    f"{run.path} has other settings than {first.path}:\n  sent to {model}: was {was}, now {is_}"
+                )
+    for number, several in groupby(runs, key=lambda run: run.part.part):
+        same = [str(run.path) for run in several]
+        if len(same) > 1:
+            raise UserError(f"part {number} was given {len(same)} times ({', '.join(same)}); give each part once")
+
+
+def _unfinished(runs: Sequence[_Run]) -> Iterator[str]:
+    """Why the runs do not make a complete one."""
+    there = {run.part.part for run in runs}
+    for number in sorted(set(range(1, runs[0].part.of + 1)) - there):
+        yield f"part {number} of {runs[0].part.of}: no run of it was given"
+    for run in runs:
+        read = run.told("examples").get("read")
+        if read != run.part.examples:
+            yield f"{run.part} ({run.path}): {read or 0:,} of its {run.part.examples:,} examples were read"
+        elif not run.manifest.get("finished"):
+            stopped = (run.manifest["sessions"] or [{}])[-1].get("stopped")
+            yield f"{run.part} ({run.path}): its run has not finished{f' (stopped: {stopped})' if stopped else ''}"
+
+
+def _write(runs: Sequence[_Run], new: Path, out: Path, *, finished: bool) -> tuple[int, int]:
+    """Writes the merged folder; how many examples and rows it has."""
+    first = runs[0]
+    with (
+        closing(sqlite3.connect("", isolation_level=None)) as db,
+        RunFolder(new / "run", list(first.told("metrics")), named=out) as folder,
+    ):
+        db.executescript(_SCHEMA)
+        for number, run in enumerate(runs):
+            _note(db, number, run)
+        manifest = folder.space.manifest
+        manifest.clear()
+        manifest.update(_manifest(runs, out, finished=finished))
+        removed = [line for run in runs for line in _absent_lines(run) if line["status"] == "removed"]
+        if removed:
+            folder.absent_path.write_bytes(b"".join(orjson.dumps(line) + b"\n" for line in removed))
+        examples = folder.stage(_examples(db, runs, folder))
+        manifest["examples"]["read"] = examples
+        folder.space.write()
+        folder.adopt(removed_count=first.part.limit is None)
+        for run in runs:
+            _take_rows(db, run, folder, str(manifest["system"]), first.told("settled"))
+        folder.put_in_order()
+        rows = folder.rows_done(())
+        if finished and rows != manifest["examples"]["rows"]:
+            raise UserError(
+                f"{rows:,} of {manifest['examples']['rows']:,} rows are there; {_AGAIN.replace('this', 'each')}"
+            )
+        _attribute(db, folder)
+        manifest["examples"]["absent"] = absent_hash(folder.path)
+        folder.space.write()
+    for file in (new / "run").iterdir():
+        if file.name[0] != ".":
+            file.replace(new / file.name)
+    for file in (new / "run").iterdir():
+        file.unlink()
+    (new / "run").rmdir()
+    return examples, rows
+
+
+def _note(db: sqlite3.Connection, number: int, run: _Run) -> None:
+    """Reads where the examples of a run stand in the whole input, and what its rows count."""
+    path = run.path / NOTES_FILE
+    if not path.is_file():
+        if not run.manifest.get("finished"):
+            return  # its run was killed before its first row
+        raise UserError(f"{path} is missing; {_AGAIN}")
+    for note in notes(path):
+        if len(note) == 1:
+            if note[0] != run.part.split:  # killed while it began a session on another split
+                raise UserError(f"{path} is of another split; {_AGAIN}")
+            continue
+        if len(note) == 3:
+            db.execute("INSERT OR REPLACE INTO calls VALUES (?, ?, ?)", (note[0], note[1], orjson.dumps(note[2])))
+            continue
+        try:
+            db.execute("INSERT INTO places VALUES (?, ?, ?)", (note[1], number, note[0]))
+        except sqlite3.IntegrityError:
+            raise UserError(f'{path}: the example "{note[0]}" is in another run too; split the input again') from None
+
+
+def _manifest(runs: Sequence[_Run], out: Path, *, finished: bool) -> dict[str, Any]:
+    first, part = runs[0].manifest, runs[0].part
+    versions: dict[str, list[str]] = {}
+    for run in runs:
+        for model, known in run.told("versions").items():
+            versions[model] = list(dict.fromkeys((*versions.get(model, ()), *known)))
+    sessions = [{**session, "part": run.part.part} for run in runs for session in run.manifest["sessions"]]
+    return {
+        **{key: value for key, value in first.items() if key != "part"},
+        "created": min(str(run.manifest.get("created")) for run in runs),
+        "finished": max(str(run.manifest["finished"]) for run in runs) if finished else None,
+        "source": part.source,
+        "examples": {
+            "read": 0,
+            "skipped": part.skipped,
+            "limit": part.limit,
+            "rows": sum(run.told("examples").get("rows") or 0 for run in runs),
+        },
+        "system": out.resolve().name,
+        "sessions": sorted(sessions, key=lambda session: str(session.get("started"))),
+        "versions": versions,
+        "merged": {
+            "at": now(),
+            "split": part.split,
+            "of": part.of,
+            "parts": [
+                {"part": run.part.part, "run": run.path.resolve().name}
+                | ({"environment": its} if (its := run.manifest.get("environment")) != first.get("environment") else {})
+                for run in runs
+            ],
+        },
+    }
+
+
+def _examples(db: sqlite3.Connection, runs: Sequence[_Run], folder: RunFolder) -> Iterator[Example]:
+    """The examples of all runs in the order of the input; absent answers are noted in their turn."""
+    absent = heapq.merge(*(_absent(db, run) for run in runs), key=lambda one: one[0])
+    following = next(absent, None)
+    files = [lines(run.path / "examples.jsonl") for run in runs]
+    for line, number, name in db.execute("SELECT line, run, id FROM places ORDER BY line"):
+        _, raw = next(files[number], (0, b""))
+        try:
+            example = own_example_of(raw)
+        except ValueError:
+            example = None
+        if example is None or example.id != name:
+            raise UserError(f"{runs[number].path / 'examples.jsonl'} has other examples than {NOTES_FILE}; {_AGAIN}")
+        if example.system is None:
+            db.execute("INSERT INTO unnamed VALUES (?)", (name,))
+        while following is not None and following[0] <= line:
+            folder.leave_out(*following[1], (following[0] == line and example.variant_of) or "")
+            following = next(absent, None)
+        yield example
+    while following is not None:
+        folder.leave_out(*following[1])
+        following = next(absent, None)
+
+
+def _absent_lines(run: _Run) -> Iterator[dict[str, Any]]:
+    path = run.path / ABSENT_FILE
+    if path.is_file():
+        for number, line in lines(path):
+            try:
+                found = orjson.loads(line)
+                found["status"], found["id"]
+            except (ValueError, KeyError, TypeError):
+                raise UserError(f"{path}:{number}: is damaged; {_AGAIN}") from None
+            yield found
+
+
+def _absent(db: sqlite3.Connection, run: _Run) -> Iterator[tuple[int, tuple[str, str | None, str | None, str, str]]]:
+    """(line in the input, values for `leave_out`) of a run's absent answers that its last session read."""
+    for one in _absent_lines(run):
+        values = (one["id"], one.get("question_id"), one.get("system"), one["status"], str(one.get("reason")))
+        if one["status"] == "skipped":
+            yield int(str(one["id"]).removeprefix("line ")), values
+        elif one["status"] != "removed":
+            place = db.execute("SELECT line FROM places WHERE id = ?", (one["id"],)).fetchone()
+            yield (place[0] if place else 1 << 62), values
+
+
+def _take_rows(
+    db: sqlite3.Connection, run: _Run, folder: RunFolder, system: str, settled: Mapping[str, list[str]]
+) -> None:
+    """Appends a run's rows as a single run would have them: the system of examples that name none is the merged
+    folder's, and a row that called no model has what other parts learnt of it."""
+    own, path = str(run.manifest.get("system")), run.path / "rows.jsonl"
+    learnt = {model: words for model, words in settled.items() if words}
+    for number, line in lines(path) if path.is_file() else ():
+        try:
+            row = Row.from_json(line)
+        except ValueError as error:
+            if not line.endswith(b"\n") and not run.manifest.get("finished"):
+                return  # cut off when the run was killed
+            raise UserError(f"{path}:{number}: is not a row ({error}); {_AGAIN}") from None
+        unnamed = "SELECT 1 FROM unnamed WHERE id = ?"
+        if row.system == own != system and db.execute(unnamed, (row.example_id,)).fetchone():
+            row = replace(row, system=system)
+        names = {name for models in row.signature.models.values() for name in models}
+        its = {model: words for model, words in learnt.items() if model in names}
+        if its != row.signature.settled:
+            row = replace(row, signature=replace(row.signature, settled=its))
+        if not folder.take(row):
+            raise UserError(f"{path}:{number}: the run has no such example or metric; {_AGAIN}")
+
+
+def _attribute(db: sqlite3.Connection, folder: RunFolder) -> None:
+    """Counts every call once: for the first row, in the order of the input, of those that share it."""
+    if not db.execute("SELECT 1 FROM calls LIMIT 1").fetchone():
+        return
+    fresh = folder.path / ".rows.jsonl.new"
+    with fresh.open("wb") as file:
+        for _, line in lines(folder.rows_path):
+            head = orjson.loads(line)
+            key = (head["example_id"], head["metric"])
+            found = db.execute("SELECT calls FROM calls WHERE id = ? AND metric = ?", key).fetchone()
+            calls = orjson.loads(found[0]) if found else []
+            counted = [call for call in calls if folder.first(bytes.fromhex(call[0]))]
+            if len(counted) < len(calls):
+                row = Row.from_json(line)
+                if _sum(row.usage, calls) == row.usage:  # else the note is of an earlier attempt
+                    line = replace(row, usage=_sum(row.usage, counted)).to_json() + b"\n"
+            file.write(line)
+        file.flush()
+        os.fsync(file.fileno())
+    fresh.replace(folder.rows_path)
+
+
+def _sum(usage: Usage, calls: Iterable[Sequence[Any]]) -> Usage:
+    total = Usage(usage.calls, usage.from_cache)
+    for _, *paid in calls:
+        total.add(Usage(0, 0, *paid))
+    return total

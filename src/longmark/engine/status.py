@@ -1,0 +1,105 @@
+"""How far runs are, also while they work: `longmark status`. Nothing in their folders is changed."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from longmark.errors import UserError
+from longmark.records.files import REMAKE, lines, read_object
+from longmark.workspace import reading
+
+_SCHEMA = """
+PRAGMA journal_mode = OFF; PRAGMA cache_size = -4096;
+CREATE TABLE last (key TEXT PRIMARY KEY, unscored, usd) WITHOUT ROWID;
+BEGIN
+"""
+NOT_BEGUN, RUNNING, FINISHED, KILLED = "not begun", "running", "finished", "killed"
+
+
+@dataclass(frozen=True, slots=True)
+class RunStatus:
+    """run: the folder; part: `3/7`, "" for the run of a whole input; state: `not begun`, `running`, `finished`,
+    `stopped (REASON)`, `killed` (no end was recorded, and no process works there); rows: that there are; total: that
+    there will be, None: not known yet; unscored: of the rows; usd: what the calls of the rows cost when they were first
+    paid for, None: not known; rows_per_second: of the session that runs, or of the last one with an end."""
+
+    run: str
+    part: str
+    state: str
+    rows: int
+    total: int | None
+    unscored: int
+    usd: float | None
+    rows_per_second: float | None
+
+
+def status(run: Path) -> RunStatus:
+    """How far a run is. A folder that does not exist is a run that has not begun. UserError where there is something
+    else, or the manifest is damaged."""
+    with reading(run) as working:
+        pass
+    file = run / "manifest.json"
+    if not file.is_file():
+        if run.exists() and not working and (not run.is_dir() or any(one.name[0] != "." for one in run.iterdir())):
+            raise UserError(f"{run} is not a run folder: it has no manifest.json; give the --out folder of a run")
+        return RunStatus(str(run), "", RUNNING if working else NOT_BEGUN, 0, None, 0, 0.0, None)
+    manifest = read_object(file, REMAKE)
+    part, sessions = manifest.get("part"), [one for one in manifest.get("sessions") or () if isinstance(one, dict)]
+    rows, unscored, usd = _counts(run / "rows.jsonl")
+    return RunStatus(
+        str(run),
+        f"{part['part']}/{part['of']}" if isinstance(part, dict) else "",
+        _state(manifest, sessions, working),
+        rows,
+        (manifest.get("examples") or {}).get("rows"),
+        unscored,
+        usd,
+        _speed(sessions, rows, working),
+    )
+
+
+def _counts(path: Path) -> tuple[int, int, float | None]:
+    """How many rows a file has, how many of them are unscored, and what they cost; of several rows of a key the last
+    counts. It is read once, as it was when it was opened: a run that ends puts another in its place."""
+    with closing(sqlite3.connect("", isolation_level=None)) as db:
+        db.executescript(_SCHEMA)
+        for number, line in lines(path) if path.is_file() else ():
+            try:
+                row = orjson.loads(line)
+                values = (f"{row['example_id']}\n{row['metric']}", row["score"] is None, row["usage"]["usd"])
+            except (ValueError, KeyError, TypeError) as error:
+                if not line.endswith(b"\n"):
+                    break  # it is being written, or its run was killed
+                raise UserError(f"{path}:{number}: is not a row ({error}); {REMAKE}") from None
+            db.execute("INSERT OR REPLACE INTO last VALUES (?, ?, ?)", values)
+        count, unscored, usd, unknown = db.execute(
+            "SELECT count(*), total(unscored), total(usd), total(usd IS NULL) FROM last"
+        ).fetchone()
+    return count, int(unscored), None if unknown else usd
+
+
+def _state(manifest: dict[str, Any], sessions: list[dict[str, Any]], working: bool) -> str:
+    if working:
+        return RUNNING
+    if manifest.get("finished"):
+        return FINISHED
+    last = sessions[-1] if sessions else {}
+    return f"stopped ({last['stopped']})" if last.get("stopped") else KILLED
+
+
+def _speed(sessions: list[dict[str, Any]], rows: int, working: bool) -> float | None:
+    """Rows a second, of the session under way or else of the last one that wrote rows and ended."""
+    if working and sessions and not sessions[-1].get("ended"):
+        began = datetime.strptime(str(sessions[-1]["started"]), "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
+        seconds, done = (datetime.now(UTC) - began).total_seconds(), rows - (sessions[-1].get("before") or 0)
+    else:
+        ended = [one for one in sessions if one.get("rows") and one.get("seconds")]
+        seconds, done = (ended[-1]["seconds"], ended[-1]["rows"]) if ended else (0.0, 0)
+    return done / seconds if seconds > 0 and done >= 0 else None
