@@ -382,7 +382,12 @@ def test_rates_are_shared_by_examples(tmp_path: Path, monkeypatch: pytest.Monkey
     from longmark.models.settings import ModelSettings
 
     rates: list[tuple[float, float]] = []
-    monkeypatch.setattr(sending, "Pace", lambda requests, tokens: rates.append((requests, tokens)) or Pace())
+
+    def paced(requests: float, tokens: float) -> Pace:
+        rates.append((requests, tokens))
+        return Pace()
+
+    monkeypatch.setattr(sending, "Pace", paced)
     made = split(write_jsonl(tmp_path / "in.jsonl", plain()), 3, tmp_path / "parts")
     for part in made:
         judge = FakeChat(reply)
