@@ -17,6 +17,14 @@ from longmark.models import cache as caches
 from longmark.models.cache import CallCache, _file_system
 
 KEYS = [b"a" * 32, b"b" * 32, b"c" * 32]
+LAYOUT_1 = """
+CREATE TABLE calls (
+    key BLOB PRIMARY KEY, kind TEXT NOT NULL, model TEXT NOT NULL, created REAL NOT NULL,
+    usd REAL, reply BLOB NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE facts (endpoint TEXT NOT NULL, fact TEXT NOT NULL, PRIMARY KEY (endpoint, fact));
+CREATE TABLE claims (key BLOB PRIMARY KEY, owner TEXT NOT NULL, until REAL NOT NULL) WITHOUT ROWID;
+"""
 
 
 def test_a_file_of_a_newer_layout_is_refused(tmp_path: Path):
@@ -36,7 +44,8 @@ def test_a_file_with_other_tables_is_refused(tmp_path: Path):
 
 def test_a_file_made_before_layouts_had_numbers_is_taken(tmp_path: Path):
     with sqlite3.connect(tmp_path / "c.sqlite") as database:
-        database.executescript(caches._SCHEMA.replace("CREATE TABLE IF NOT EXISTS claims", "-- "))
+        database.executescript(LAYOUT_1)
+        database.execute("DROP TABLE claims")
         database.execute("INSERT INTO calls VALUES (?, 'chat', 'm', 0, 0.5, ?)", (KEYS[0], b"{}"))
     cache = CallCache(tmp_path / "c.sqlite")
     assert cache.get(KEYS[0]) == (b"{}", 0.5)
@@ -147,7 +156,7 @@ def test_a_claim_from_another_machine_ends_with_its_lease(tmp_path: Path, monkey
     with sqlite3.connect(tmp_path / "c.sqlite") as database:
         for key, lease in zip(KEYS, (-1, 30, 30), strict=True):
             row = (key, f"elsewhere {os.getpid()} x", __import__("time").time() + lease)
-            database.execute("INSERT INTO claims VALUES (?, ?, ?)", row)
+            database.execute("INSERT INTO claims VALUES (?, ?, ?, NULL)", row)
     assert asyncio.run(cache.claim(KEYS)) == {KEYS[0]}
     cache.close()
 
@@ -173,7 +182,7 @@ def test_a_claim_that_cannot_be_read_or_is_of_a_clock_far_ahead_is_none(tmp_path
     with sqlite3.connect(tmp_path / "c.sqlite") as database:
         odd = (("garbage", now + 30), (f"elsewhere {'9' * 20} x", now + 30), ("elsewhere 1 x", 1e18))
         database.executemany(
-            "INSERT INTO claims VALUES (?, ?, ?)", [(k, *one) for k, one in zip(KEYS, odd, strict=True)]
+            "INSERT INTO claims VALUES (?, ?, ?, NULL)", [(k, *one) for k, one in zip(KEYS, odd, strict=True)]
         )
     assert asyncio.run(cache.claim(KEYS)) == set(KEYS)
     cache.close()

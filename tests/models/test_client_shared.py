@@ -143,7 +143,7 @@ def test_a_reply_that_another_process_stores_between_two_looks_is_not_paid_again
             found = get(wanted)
             looks += 1
             if looks == 2:  # after the claim was refused
-                theirs._puts.append((key, "chat", "m", 0.0, 0.0, b'{"text": "70"}'))
+                theirs._puts.append((key, "chat", "m", 0.0, 0.0, b'{"text": "70"}', None))
                 theirs._freed.append(key)
                 theirs._flushed = asyncio.get_running_loop().create_future()
                 theirs._commit()

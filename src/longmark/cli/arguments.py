@@ -100,6 +100,13 @@ def add_verb(verbs: Any, name: str, verb: Any, text: str) -> argparse.ArgumentPa
     return one
 
 
+def yes_or_no(text: str) -> bool:
+    """Whether a text is `yes`, and not `no`."""
+    if text not in ("yes", "no"):
+        raise argparse.ArgumentTypeError(f"expected yes or no, found {text}")
+    return text == "yes"
+
+
 def add_input(one: argparse.ArgumentParser) -> None:
     """Options on the file that a verb reads."""
     data = one.add_argument_group("input")
@@ -215,5 +222,7 @@ def add_calls(one: argparse.ArgumentParser) -> argparse._ArgumentGroup:
     add(spend, "--max-tokens", "N", "stop after N prompt and completion tokens")
     add(spend, "--max-usd", "DOLLARS", "stop before the cost exceeds this", type=positive)
     add(spend, "--cache", "FILE", "the call cache (default: calls.sqlite in longmark's home)")
+    text = "send a call again whose last attempt may have been billed, with no reply (default: yes)"
+    add(spend, "--resend-unknown", "yes|no", text, type=yes_or_no, default=True)
     add(spend, "--quiet", "", "show no progress")
     return spend

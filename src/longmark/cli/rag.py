@@ -143,7 +143,14 @@ def open_models(arguments: argparse.Namespace, names: ModelNames) -> Iterator[tu
         folder = getattr(arguments, "prompts", None)
         book = from_folder(folder, every_prompt()) if folder else PromptBook()
         budget = Budget(arguments.max_calls, arguments.max_tokens, arguments.max_usd)
-        client = Client(cache, concurrency=arguments.concurrency, budget=budget, price_of=price_of)
+        client = Client(
+            cache,
+            concurrency=arguments.concurrency,
+            budget=budget,
+            price_of=price_of,
+            run=getattr(arguments, "out", None) or "",
+            resend_unknown=arguments.resend_unknown,
+        )
         trust = trusting(arguments)
         registry = Registry(cache, arguments.timeout, arguments.max_reply_bytes, config=arguments.config, trust=trust)
         domain = load(getattr(arguments, "domain", None))

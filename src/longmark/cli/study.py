@@ -46,6 +46,7 @@ def run_study(arguments: argparse.Namespace, declare: Callable[[Session], Study]
             until=arguments.until,
             quiet=arguments.quiet,
             handle_signals=True,
+            resend_unknown=arguments.resend_unknown,
             tell=lambda notice: print(notice, file=sys.stderr, flush=True),
             progress=stage_lines(arguments.quiet),
             registry=Registry(

@@ -120,7 +120,15 @@ async def execute(
         if check is not None and (mismatch := check.message(settings.selected)) is not None:
             options.tell(mismatch)
 
-        client = Client(cache, concurrency=options.concurrency, budget=options.budget, price_of=price_of)
+        client = Client(
+            cache,
+            concurrency=options.concurrency,
+            budget=options.budget,
+            price_of=price_of,
+            run=out,
+            resend_unknown=options.resend_unknown,
+        )
+        session["ledger"] = client.token
         client.stops_when_refused = True
         client.share = part.share if part else 1.0
         progress = Progress(folder.rows_to_be(settings.selected), folder.rows_done(retry), client)
@@ -154,6 +162,11 @@ async def execute(
             stopped = "interrupt" if interrupted else "refused" if client.refused else None
             stopped = stopped or ("budget" if options.budget.stopped else None)
             folder.put_in_order()
+            if client.not_resent:
+                options.tell(
+                    f"{counted(client.not_resent, 'call')} not sent again: the last attempt may have been billed, and "
+                    "got no reply. Their rows are unscored; --resend-unknown yes sends them."
+                )
         except BaseException as error:
             stopped = "error" if isinstance(error, Exception) else "interrupt"
             raise

@@ -35,7 +35,7 @@ class SessionOptions:
     stopping. concurrency: calls at once to one model, at most. retry: statuses to request again, beside `RETRIED`.
     quiet: show no progress. tell: takes what the user should know, a sentence at a time. handle_signals: the first
     Ctrl-C lets the calls under way at endpoints end (main thread only). check_profiles: tell where profiles do not fit
-    the domain.
+    the domain. resend_unknown: send a call again whose last attempt may have been billed, with no reply.
     """
 
     limit: int | None = None
@@ -48,6 +48,7 @@ class SessionOptions:
     tell: Callable[[str], None] = lambda _notice: None
     handle_signals: bool = False
     check_profiles: bool = True
+    resend_unknown: bool = True
 
     def __post_init__(self) -> None:
         numbers = {
@@ -62,6 +63,8 @@ class SessionOptions:
         usd = self.budget.max_usd
         if usd is not None and (isinstance(usd, bool) or not isinstance(usd, int | float) or not 0 < usd < 1e12):
             raise UserError(f"max_usd: expected a number above 0, found {usd!r}")
+        if not isinstance(self.resend_unknown, bool):
+            raise UserError(f"resend_unknown: expected True or False, found {self.resend_unknown!r}")
         if isinstance(self.retry, str):
             raise UserError(f"retry: expected a list of statuses, found the text {self.retry!r}")
 

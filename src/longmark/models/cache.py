@@ -9,6 +9,10 @@ power cut can lose the last commits, never the file (WAL with `synchronous=NORMA
 Before a call is sent, its key is claimed: a row with an owner and a lease. Another process that needs the same reply
 waits for it instead of paying again. A claim ends with its reply, with a failure, with the death of its process (seen
 at once on the same machine) or with its lease.
+
+The ledger stands in the same file: a row for every attempt, written as `sent` with the claim, before the request
+leaves. It ends as `answered` with the reply, or as `unknown`, also where its process was killed (`models.ledger` reads
+it). The claim of a call whose last attempt is unknown stays, held by nobody, until the call is answered.
 """
 
 from __future__ import annotations
@@ -21,30 +25,34 @@ import secrets
 import shutil
 import sqlite3
 import time
-from collections.abc import Collection
-from contextlib import suppress
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable
+from contextlib import closing, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import orjson
 
 from longmark.errors import UserError
+from longmark.models.protocols import Tokens
 
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS calls (
-    key BLOB PRIMARY KEY, kind TEXT NOT NULL, model TEXT NOT NULL, created REAL NOT NULL,
-    usd REAL, reply BLOB NOT NULL
-) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS facts (endpoint TEXT NOT NULL, fact TEXT NOT NULL, PRIMARY KEY (endpoint, fact));
-CREATE TABLE IF NOT EXISTS claims (key BLOB PRIMARY KEY, owner TEXT NOT NULL, until REAL NOT NULL) WITHOUT ROWID;
-"""
-_LAYOUT = 1  # SQLite's user_version of files that this version can read; 0: made before there was a number
-_COLUMNS = {
-    "calls": ["key", "kind", "model", "created", "usd", "reply"],
-    "facts": ["endpoint", "fact"],
-    "claims": ["key", "owner", "until"],
+_TABLES = {  # table -> its columns and constraints
+    "calls": """key BLOB PRIMARY KEY, kind TEXT NOT NULL, model TEXT NOT NULL, created REAL NOT NULL, usd REAL,
+        reply BLOB NOT NULL, attempt INTEGER) WITHOUT ROWID""",
+    "facts": "endpoint TEXT NOT NULL, fact TEXT NOT NULL, PRIMARY KEY (endpoint, fact))",
+    "claims": "key BLOB PRIMARY KEY, owner TEXT NOT NULL, until REAL NOT NULL, attempt INTEGER) WITHOUT ROWID",
+    "sessions": "id INTEGER PRIMARY KEY, token TEXT NOT NULL UNIQUE, run TEXT NOT NULL, began REAL NOT NULL)",
+    # count: how many attempts the line stands for; key: of the first of the calls that it made, `calls` in number;
+    # status: see `Attempt.end`; most_*: what it could take
+    "attempts": """id INTEGER PRIMARY KEY, session INTEGER NOT NULL, count INTEGER NOT NULL, key BLOB,
+        calls INTEGER NOT NULL, kind TEXT NOT NULL, model TEXT NOT NULL, sent REAL NOT NULL,
+        most_prompt INTEGER NOT NULL, most_completion INTEGER NOT NULL, most_usd REAL, state TEXT NOT NULL,
+        status INTEGER, prompt INTEGER, cached_prompt INTEGER, completion INTEGER, usd REAL)""",
 }
+_LAYOUT = (
+    2  # SQLite's user_version of files that this version writes; 1 had no ledger; 0: made before there was a number
+)
+_BEFORE = {"calls": ["key", "kind", "model", "created", "usd", "reply"], "claims": ["key", "owner", "until"]}
 LEASE = 60.0  # seconds that a claim outlives its last renewal; it is renewed three times as often
 # how the names of network file systems begin
 _SHARED = ("nfs", "cifs", "smb", "lustre", "ceph", "gpfs", "beegfs", "glusterfs", "afs", "fuse.sshfs", "fuse.glusterfs")
@@ -68,15 +76,51 @@ class CacheLine:
     size: int
 
 
+@dataclass(slots=True, eq=False)
+class Attempt:
+    """One request as it is sent, for the ledger. session: token and run of the client that sends it; most, most_usd:
+    what it can take. id: of its row, from when it was written as `sent`; 0: not written, or withdrawn."""
+
+    session: tuple[str, str]
+    kind: str
+    model: str
+    most: Tokens = field(default_factory=Tokens)
+    most_usd: float | None = None
+    id: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """The last attempt of a call, where no reply to it was read: when it was sent (seconds since 1970), and the most
+    that it can have cost in US dollars (None: not known)."""
+
+    sent: float
+    most_usd: float | None
+
+
+@dataclass(slots=True)
+class _Wish:
+    """Keys that are wanted; granted: those that were given, once that is committed."""
+
+    keys: Collection[bytes]
+    attempt: Attempt | None
+    anew: bool
+    again: bool
+    granted: set[bytes] = field(default_factory=set)
+
+
 class CallCache:
     """path: the SQLite file; it and its folder are made when missing. UserError where it cannot be opened."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._puts: list[tuple[bytes, str, str, float, float | None, bytes]] = []
-        self._wanted: list[tuple[bytes, bool]] = []
+        self._puts: list[tuple[bytes, str, str, float, float | None, bytes, int | None]] = []
+        self._wanted: list[_Wish] = []
         self._freed: list[bytes] = []
-        self._flushed: asyncio.Future[set[bytes]] | None = None
+        self._ended: list[tuple[object, ...]] = []
+        self._withdrawn: list[int] = []
+        self._sessions: dict[str, int] = {}  # token -> id
+        self._flushed: asyncio.Future[None] | None = None
         self._flush: asyncio.Handle | None = None
         self._owner = f"{platform.node()} {os.getpid()} {secrets.token_hex(8)}"
         self._held: set[bytes] = set()
@@ -112,35 +156,99 @@ class CallCache:
         found = self._do("SELECT reply, usd FROM calls WHERE key = ?", (key,)).fetchone()
         return found if found is None else (found[0], found[1])
 
-    async def put(self, key: bytes, kind: str, model: str, reply: bytes, usd: float | None) -> None:
-        """Returns when the reply is committed; a claim on its key ends with that."""
-        self._puts.append((key, kind, model, time.time(), usd, reply))
+    async def put(
+        self, key: bytes, kind: str, model: str, reply: bytes, usd: float | None, attempt: Attempt | None = None
+    ) -> None:
+        """Returns when the reply is committed, with the end of the attempt that brought it if that was told before in
+        the same turn of the event loop; a claim on its key ends with that."""
+        self._puts.append((key, kind, model, time.time(), usd, reply, attempt.id if attempt else None))
         self._freed.append(key)
         await asyncio.shield(self._begin())
 
-    async def claim(self, keys: Collection[bytes], *, anew: bool = False) -> set[bytes]:
+    async def claim(
+        self, keys: Collection[bytes], attempt: Attempt | None = None, *, anew: bool = False, again: bool = False
+    ) -> set[bytes]:
         """Those of the keys that the caller is to request: no other process does, and there is no reply (with `anew` a
-        stored reply does not count). The caller ends each claim by `put` or `release`."""
-        self._wanted += [(key, anew) for key in keys]
+        stored reply does not count; with `again` the caller has claimed them before). The attempt that makes these
+        calls is written as sent, if there are any. The caller ends each claim by `put` or `release`."""
+        wish = _Wish(keys, attempt, anew, again)
+        self._wanted.append(wish)
         commit = self._begin()
+        if again and self._flush is not None:  # at once, so that what a call has learnt goes before new calls
+            self._flush.cancel()
+            self._commit()
         try:
-            granted = (await asyncio.shield(commit)) & set(keys)
+            await asyncio.shield(commit)
         except asyncio.CancelledError:
-            commit.add_done_callback(lambda _done: self.release(keys))
+            commit.add_done_callback(lambda _done: self._undo(wish))
             raise
         loop = asyncio.get_running_loop()
-        if granted and (self._renewal is None or self._loop is not loop):
+        if wish.granted and (self._renewal is None or self._loop is not loop):
             self._loop, self._renewal = loop, loop.call_later(LEASE / 3, self._renew)
-        return granted
+        return wish.granted
 
-    def release(self, keys: Collection[bytes]) -> None:
-        """Ends claims without a reply, where any are left."""
-        self._freed += [key for key in keys if key in self._held]
+    def _undo(self, wish: _Wish) -> None:
+        if wish.attempt is not None:
+            self.withdraw(wish.attempt)
+        self.release(wish.granted)
+
+    def end(
+        self,
+        attempt: Attempt,
+        state: str,
+        status: int | None = None,
+        tokens: Tokens | None = None,
+        usd: float | None = None,
+    ) -> None:
+        """How an attempt ended; written at the end of this turn of the event loop. state: `answered`, `unknown` (no
+        reply was read, and it may have been billed) or `unreached` (there was no connection). status: 200 for a reply,
+        an error's HTTP status, None where it had none. tokens, usd: as counted; None: not known."""
+        counts = (None, None, None) if tokens is None else (tokens.prompt, tokens.cached_prompt, tokens.completion)
+        self._ended.append((state, status, *counts, usd, attempt.id))
+        self._begin()
+
+    def withdraw(self, attempt: Attempt) -> None:
+        """An attempt that was written as sent did not leave: its row is deleted."""
+        if attempt.id:
+            self._withdrawn.append(attempt.id)
+            attempt.id = 0
+            self._begin()
+
+    def release(self, keys: Collection[bytes], *, unknown: bool = False) -> None:
+        """Ends claims without a reply, where any are left. unknown: their last attempt may have been billed; then it is
+        kept who it was, for `unknown`, and anybody may claim the keys."""
+        held = [key for key in keys if key in self._held]
+        if unknown:
+            self._held.difference_update(held)
+            with suppress(sqlite3.Error):  # else it is held until its lease ends, and unknown then
+                self._db.executemany(
+                    "UPDATE claims SET until = 0.0 WHERE key = ? AND owner = ?", [(key, self._owner) for key in held]
+                )
+            return
+        self._freed += held
         if self._freed:
             self._begin()
 
-    def _begin(self) -> asyncio.Future[set[bytes]]:
-        """The commit at the end of this turn of the event loop; it gives the keys that were granted."""
+    def held(self, keys: Iterable[bytes]) -> set[bytes]:
+        """Those of the keys that somebody has claimed."""
+        now = time.time()
+        query = "SELECT key, owner, until FROM claims WHERE key = ?"
+        claims = (claim for key in keys for claim in self._do(query, (key,)))
+        return {key for key, owner, until in claims if self._is_held(owner, until, now)}
+
+    def unknown(self, keys: Iterable[bytes]) -> dict[bytes, Unknown]:
+        """Those of the keys whose last attempt is unknown: no reply was read, and it may have been billed."""
+        found, now = {}, time.time()
+        query = """SELECT owner, until, sent, most_usd FROM claims JOIN attempts ON attempts.id = claims.attempt
+            WHERE claims.key = ? AND state IN ('sent', 'unknown')"""
+        for key in keys:
+            for owner, until, sent, most_usd in self._do(query, (key,)):
+                if not self._is_held(owner, until, now):
+                    found[key] = Unknown(sent, most_usd)
+        return found
+
+    def _begin(self) -> asyncio.Future[None]:
+        """The commit at the end of this turn of the event loop."""
         if self._flushed is None:
             loop = asyncio.get_running_loop()
             self._flushed = loop.create_future()
@@ -149,20 +257,30 @@ class CallCache:
 
     def _commit(self) -> None:
         done, self._flushed = self._flushed, None
-        puts, wanted, freed = self._puts, self._wanted, self._freed
-        self._puts, self._wanted, self._freed = [], [], []
+        puts, wanted, freed, ended, withdrawn = self._puts, self._wanted, self._freed, self._ended, self._withdrawn
+        self._puts, self._wanted, self._freed, self._ended, self._withdrawn = [], [], [], [], []
         assert done is not None
         try:
             self._db.execute("BEGIN IMMEDIATE")
-            self._db.executemany("INSERT OR REPLACE INTO calls VALUES (?, ?, ?, ?, ?, ?)", puts)
+            self._db.executemany("INSERT OR REPLACE INTO calls VALUES (?, ?, ?, ?, ?, ?, ?)", puts)
+            self._db.executemany(
+                "UPDATE attempts SET state = ?, status = ?, prompt = ?, cached_prompt = ?, completion = ?, usd = ? "
+                "WHERE id = ?",
+                ended,
+            )
+            self._db.executemany("DELETE FROM attempts WHERE id = ?", [(one,) for one in withdrawn])
             self._db.executemany(
                 "DELETE FROM claims WHERE key = ? AND owner = ?", [(key, self._owner) for key in freed]
             )
-            granted = {key for key, anew in wanted if self._claimed(key, anew)}
+            if wanted:
+                self._grant(wanted)
             self._db.execute("COMMIT")
         except Exception as error:  # whatever it is: those who wait must hear of it
             if self._db.in_transaction:
                 self._db.execute("ROLLBACK")
+            self._sessions.clear()
+            for wish in wanted:
+                wish.granted.clear()
             done.set_exception(
                 UserError(f"the call cache {self.path} cannot be written ({error}); repeat the command to resume")
                 if isinstance(error, sqlite3.Error)
@@ -170,20 +288,51 @@ class CallCache:
             )
             done.exception()  # a `release` waits for nothing: that is no "exception never retrieved"
         else:
-            self._held = self._held.difference(freed) | granted
-            done.set_result(granted)
+            self._held.difference_update(freed)
+            self._held.update(*(wish.granted for wish in wanted))
+            done.set_result(None)
 
-    def _claimed(self, key: bytes, anew: bool) -> bool:
+    def _grant(self, wanted: Collection[_Wish]) -> None:
+        """Claims keys for each wish, and writes its attempt, within a transaction."""
+        now = time.time()
+        (last,) = self._db.execute("SELECT max(id) FROM attempts").fetchone()
+        for number, wish in enumerate(wanted, (last or 0) + 1):
+            attempt = wish.attempt
+            claim = self._owner, now + LEASE, attempt and number
+            wish.granted |= {key for key in wish.keys if wish.again or self._claimed(key, claim, wish.anew)}
+            if attempt is None or not wish.granted:
+                continue
+            if wish.again:  # the claim is of this attempt now
+                self._db.executemany("REPLACE INTO claims VALUES (?, ?, ?, ?)", [(key, *claim) for key in wish.granted])
+            attempt.id = number
+            first = next(key for key in wish.keys if key in wish.granted)
+            most = attempt.most.prompt, attempt.most.completion, attempt.most_usd
+            row = self._session(attempt.session), 1, first, len(wish.granted), attempt.kind, attempt.model, now, *most
+            self._db.execute(
+                "INSERT INTO attempts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'sent', NULL, NULL, NULL, NULL, NULL)",
+                (number, *row),
+            )
+
+    def _session(self, session: tuple[str, str]) -> int:
+        """The id of a client's session, made with its first attempt."""
+        token, run = session
+        if token not in self._sessions:
+            self._db.execute("INSERT OR IGNORE INTO sessions VALUES (NULL, ?, ?, ?)", (token, run, time.time()))
+            (self._sessions[token],) = self._db.execute("SELECT id FROM sessions WHERE token = ?", (token,)).fetchone()
+        return self._sessions[token]
+
+    def _claimed(self, key: bytes, claim: tuple[object, ...], anew: bool) -> bool:
         if not anew and self._db.execute("SELECT 1 FROM calls WHERE key = ?", (key,)).fetchone():
             return False
-        now = time.time()
-        claim = (key, self._owner, now + LEASE)
-        if self._db.execute("INSERT OR IGNORE INTO claims VALUES (?, ?, ?)", claim).rowcount == 1:
+        if self._db.execute("INSERT OR IGNORE INTO claims VALUES (?, ?, ?, ?)", (key, *claim)).rowcount == 1:
             return True
-        owner, until = self._db.execute("SELECT owner, until FROM claims WHERE key = ?", (key,)).fetchone()
-        if self._is_held(owner, until, now):
+        owner, until, attempt = self._db.execute(
+            "SELECT owner, until, attempt FROM claims WHERE key = ?", (key,)
+        ).fetchone()
+        if self._is_held(owner, until, time.time()):
             return False
-        self._db.execute("REPLACE INTO claims VALUES (?, ?, ?)", claim)
+        self._lose(attempt)
+        self._db.execute("REPLACE INTO claims VALUES (?, ?, ?, ?)", (key, *claim))
         return True
 
     @staticmethod
@@ -210,7 +359,9 @@ class CallCache:
         self._renewal = None
         if self._held:
             with suppress(sqlite3.Error):  # the next renewal comes before the lease ends
-                self._db.execute("UPDATE claims SET until = ? WHERE owner = ?", (time.time() + LEASE, self._owner))
+                self._db.execute(
+                    "UPDATE claims SET until = ? WHERE owner = ? AND until > 0", (time.time() + LEASE, self._owner)
+                )
             self._renewal = asyncio.get_running_loop().call_later(LEASE / 3, self._renew)
 
     def known(self, endpoint: str, fact: str) -> bool:
@@ -242,11 +393,11 @@ class CallCache:
         return count
 
     def copy_from(self, other: CallCache, keys: Collection[bytes]) -> None:
-        """Takes over the replies of these keys."""
+        """Takes over the replies of these keys; the ledger stays where it is."""
         self._do("BEGIN")
         for key in keys:
             for row in other._do("SELECT key, kind, model, created, usd, reply FROM calls WHERE key = ?", (key,)):
-                self._do("INSERT OR REPLACE INTO calls VALUES (?, ?, ?, ?, ?, ?)", row)
+                self._do("INSERT OR REPLACE INTO calls VALUES (?, ?, ?, ?, ?, ?, NULL)", row)
         self._do("COMMIT")
         self._do("PRAGMA wal_checkpoint(TRUNCATE)")
         self._do("PRAGMA journal_mode = DELETE")  # one file, for whoever gets it
@@ -276,8 +427,29 @@ class CallCache:
             with suppress(RuntimeError):  # whoever waits for it has no loop any more
                 self._commit()
         with suppress(sqlite3.Error):
-            self._db.execute("DELETE FROM claims WHERE owner = ?", (self._owner,))
+            if self._held:
+                self._db.execute("UPDATE claims SET until = 0.0 WHERE owner = ?", (self._owner,))
+                self.bury()
         self._db.close()
+
+    def bury(self) -> None:
+        """Ends the claims that nobody holds any more. Their attempts that are still `sent` become `unknown`; the claims
+        of those stay, for `unknown`."""
+        now = time.time()
+        self._do("BEGIN IMMEDIATE")
+        for key, owner, until, attempt in self._do("SELECT * FROM claims").fetchall():
+            if not self._is_held(owner, until, now):
+                self._lose(attempt)
+                self._do(
+                    "DELETE FROM claims WHERE key = ? AND NOT EXISTS "
+                    "(SELECT 1 FROM attempts WHERE id = claims.attempt AND state = 'unknown')",
+                    (key,),
+                )
+        self._do("COMMIT")
+
+    def _lose(self, attempt: int | None) -> None:
+        """An attempt whose process has ended: unknown, if it did not end before."""
+        self._db.execute("UPDATE attempts SET state = 'unknown' WHERE id = ? AND state = 'sent'", (attempt,))
 
     def _do(self, statement: str, values: tuple[object, ...] = ()) -> sqlite3.Cursor:
         """One statement on a file that may be damaged, or locked for too long."""
@@ -315,14 +487,40 @@ def _prepare(database: sqlite3.Connection, path: Path) -> None:
     file that cannot be written is noticed here."""
     layout = database.execute("PRAGMA user_version").fetchone()[0]
     if layout <= _LAYOUT:
-        database.executescript(_SCHEMA)
-        database.execute(f"PRAGMA user_version = {_LAYOUT}")
-    for table, columns in _COLUMNS.items():
-        found = [column[1] for column in database.execute(f"PRAGMA table_info({table})")]
-        if layout > _LAYOUT or found != columns:
+        database.execute("BEGIN IMMEDIATE")
+        try:
+            if _columns(database, "calls") == _BEFORE["calls"]:
+                database.execute("ALTER TABLE calls ADD COLUMN attempt INTEGER")
+            if _columns(database, "claims") == _BEFORE["claims"]:
+                _refuse_busy(database, path)
+                database.execute("DROP TABLE claims")
+            for table, columns in _TABLES.items():
+                database.execute(f"CREATE TABLE IF NOT EXISTS {table} ({columns}")
+            database.execute(f"PRAGMA user_version = {_LAYOUT}")
+        except BaseException:
+            database.execute("ROLLBACK")
+            raise
+        database.execute("COMMIT")
+    with closing(sqlite3.connect(":memory:")) as fresh:
+        for table, columns in _TABLES.items():
+            fresh.execute(f"CREATE TABLE {table} ({columns}")
+            if layout > _LAYOUT or _columns(database, table) != _columns(fresh, table):
+                raise UserError(
+                    f"the call cache {path} was made by another version of longmark (layout {layout}, this version "
+                    f"reads up to {_LAYOUT}); name another with --cache FILE"
+                )
+
+
+def _columns(database: sqlite3.Connection, table: str) -> list[str]:
+    return [column[1] for column in database.execute(f"PRAGMA table_info({table})")]
+
+
+def _refuse_busy(database: sqlite3.Connection, path: Path) -> None:
+    """UserError where a process of an earlier version has calls under way: it could not store their replies."""
+    for owner, until in database.execute("SELECT owner, until FROM claims"):
+        if CallCache._is_held(owner, until, time.time()):
             raise UserError(
-                f"the call cache {path} was made by another version of longmark (layout {layout}, this version reads "
-                f"{_LAYOUT}); name another with --cache FILE"
+                f"the call cache {path} is in use by an earlier version of longmark; wait until that command has ended"
             )
 
 

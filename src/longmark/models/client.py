@@ -10,18 +10,23 @@ from __future__ import annotations
 import asyncio
 import math
 import random
-from collections.abc import Awaitable, Callable, Sequence
+import secrets
+import time
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from functools import cached_property
+from pathlib import Path
 from typing import Any, Generic
 
 import orjson
 from pydantic import TypeAdapter, ValidationError
 
 from longmark.concurrency import concurrently
-from longmark.errors import LongmarkError, ServerFault, TooManyInputs
+from longmark.errors import LongmarkError, ModelError, ServerFault, TooManyInputs
 from longmark.models.budget import Budget, Price, estimate_tokens, free
-from longmark.models.cache import CallCache, call_key
+from longmark.models.cache import Attempt, CallCache, call_key
 from longmark.models.keys import redact_reply
 from longmark.models.protocols import (
     Backend,
@@ -48,6 +53,17 @@ from longmark.records import Usage
 
 _HALVINGS = 32  # of a batch, more than any has
 _LOOK_AGAIN = 0.1  # seconds between two looks for a reply that another process has asked for
+_STEP = (
+    256  # prompt tokens, to multiples of which the most that an attempt can cost is rounded up: a price takes 0.15 ms
+)
+
+
+class _Held(ModelError):
+    """Another process makes the same call, or has made it."""
+
+
+class NotResent(ModelError):
+    """The last attempt of a call may have been billed, no reply to it was read, and it is not to be sent again."""
 
 
 class WouldCall(LongmarkError):
@@ -102,7 +118,10 @@ Stored = tuple[Any, float | None]  # a reply, and what it cost in US dollars
 
 class Client(Sender):
     """cache: where replies are stored; concurrency: the most calls at once to one model; price_of: the price function
-    of a model's tokens; dry: send nothing, raise `WouldCall` instead; rng: for the jitter of retries."""
+    of a model's tokens; dry: send nothing, raise `WouldCall` instead; rng: for the jitter of retries; run: the folder
+    that the calls are for, as the ledger names it; resend_unknown: whether a call whose last attempt is unknown is sent
+    again (NotResent if not). token: names this client's attempts in the ledger; not_resent: calls that were not sent
+    again."""
 
     def __init__(
         self,
@@ -113,12 +132,19 @@ class Client(Sender):
         price_of: Callable[[Backend], Price] = lambda _model: free,
         dry: bool = False,
         rng: random.Random | None = None,
+        run: Path | str = "",
+        resend_unknown: bool = True,
     ) -> None:
         super().__init__(concurrency, budget or Budget(), price_of, rng or random.Random())
         self.cache = cache
         self._dry = dry
         self._flights: dict[bytes, asyncio.Future[Stored]] = {}
         self._asked_anew: set[bytes] = set()
+        self.token = secrets.token_hex(8)
+        self.not_resent = 0
+        self._run = str(Path(run).resolve()) if run else ""
+        self._resend_unknown = resend_unknown
+        self._most_usd: dict[tuple[str, Tokens], float | None] = {}
 
     async def chat(self, model: Chat, request: ChatRequest, usage_log: UsageLog) -> ChatReply:
         if (check := getattr(model, "check_window", None)) is not None:
@@ -253,16 +279,13 @@ class Client(Sender):
         sent, anew = False, usage_log.refresh
         try:
             while left := {key: request for key, request in wanted.items() if key not in landed}:
-                granted = await self.cache.claim(left, anew=anew)
-                try:
-                    mine = {key: request for key, request in left.items() if key in granted}
-                    if mine:
-                        landed |= await self._send(kind, model, mine)
+                if self.cache.held(left) != left.keys():
+                    with suppress(_Held):  # between the look and the claim
+                        mine = await self._send(kind, model, left, anew=anew)
+                        landed |= mine
                         self._asked_anew.update(mine if usage_log.refresh else ())
                         sent = True
                         continue
-                finally:
-                    self.cache.release(granted)
                 stale = False  # what is stored and cannot be read is as good as none
                 for key in left:
                     found = self.cache.get(key)
@@ -271,7 +294,8 @@ class Client(Sender):
                         landed[key] = reply
                     stale = stale or (reply is None and found is not None and not anew)
                 anew = anew or stale
-                if len(landed) < len(wanted) and not stale:
+                rest = left.keys() - landed
+                while rest and not stale and self.cache.held(rest) == rest:
                     with self.waits(math.inf, "for another process that makes the same call"):
                         await self.pause(_LOOK_AGAIN)
                     if self.stopped:
@@ -292,23 +316,89 @@ class Client(Sender):
             for key in flights:
                 del self._flights[key]
 
-    async def _send(self, kind: _Kind[Reply], model: Backend, wanted: dict[bytes, Any]) -> dict[bytes, Stored]:
-        """The replies to claimed requests, checked and stored."""
+    async def _send(
+        self, kind: _Kind[Reply], model: Backend, wanted: dict[bytes, Any], *, anew: bool
+    ) -> dict[bytes, Stored]:
+        """The replies to those of the requests that no other process makes, checked and stored; _Held if there are
+        none. Each attempt is claimed and written as sent in one transaction, when its place and its money are there;
+        its reply and its end are stored in another."""
         price = self.price(model)
         landed: dict[bytes, Stored] = {}
-        requests = list(wanted.values())
+        granted: dict[bytes, Any] = {}
+        attempt = Attempt((self.token, self._run), kind.name, model.name)
+        unknown = False
+
+        async def call() -> list[Reply]:
+            nonlocal attempt, unknown
+            again = bool(granted)
+            requests = granted if again else wanted
+            if not self._resend_unknown and model.width is None:
+                self._check_known(model, requests, just_now=unknown)
+            most = kind.most(model, list(requests.values()))
+            attempt = Attempt(attempt.session, kind.name, model.name, most, self._cost(model, most))
+            claimed = await self.cache.claim(requests, attempt, anew=anew, again=again)
+            granted.update({key: request for key, request in wanted.items() if key in claimed})
+            if not granted:
+                raise _Held(f"another process calls {model.name} for this").unsent()
+            unknown = True  # until it is known
+            try:
+                replies = await kind.send(model, list(granted.values()))
+            except ModelError as error:
+                unknown = self._end(attempt, error, price)
+                raise
+            except BaseException:
+                self.cache.end(attempt, "unknown")
+                raise
+            unknown = False
+            tokens = total_tokens(reply.tokens for reply in replies)
+            self.cache.end(attempt, "answered", 200, tokens, None if tokens is None else price(tokens))
+            return replies
 
         async def keep(replies: list[Reply]) -> None:
             puts = []
-            for key, reply in zip(wanted, replies, strict=True):
+            for key, reply in zip(granted, replies, strict=True):
                 checked, data = _checked(reply, kind, model.name)
                 usd = None if checked.tokens is None else price(checked.tokens)
                 landed[key] = checked, usd
-                puts.append(self.cache.put(key, kind.name, model.name, data, usd))
+                puts.append(self.cache.put(key, kind.name, model.name, data, usd, attempt))
             await (asyncio.gather(*puts) if len(puts) > 1 else puts[0])
 
-        await self.send(model, lambda: kind.send(model, requests), keep, lambda: kind.most(model, requests))
+        try:
+            await self.send(model, call, keep, lambda: kind.most(model, list((granted or wanted).values())))
+        finally:
+            self.cache.release(granted, unknown=unknown)
         return landed
+
+    def _end(self, attempt: Attempt, error: ModelError, price: Price) -> bool:
+        """Writes how an attempt ended that failed; whether it is unknown what became of it."""
+        tokens: Tokens | None = error.tokens if error.billed else Tokens()
+        unknown = error.billed and error.http_status is None and tokens is None
+        if not error.sent:
+            self.cache.withdraw(attempt)
+        elif unknown or error.unreached:
+            self.cache.end(attempt, "unknown" if unknown else "unreached")
+        else:
+            usd = None if tokens is None else price(tokens) if error.billed else 0.0
+            self.cache.end(attempt, "answered", error.http_status, tokens, usd)
+        return unknown
+
+    def _cost(self, model: Backend, most: Tokens) -> float | None:
+        """The most that an attempt can cost, in US dollars; None where that is not known."""
+        most = Tokens(-(-most.prompt // _STEP) * _STEP, 0, most.completion)
+        if (key := (model.identity, most)) not in self._most_usd:
+            self._most_usd[key] = self.price(model)(most)
+        return self._most_usd[key]
+
+    def _check_known(self, model: Backend, keys: Iterable[bytes], *, just_now: bool) -> None:
+        """NotResent where the last attempt of one of these calls is unknown. just_now: that of this session is."""
+        found = time.time() if just_now else max((one.sent for one in self.cache.unknown(keys).values()), default=None)
+        if found is not None:
+            self.not_resent += 1
+            when = datetime.fromtimestamp(found, UTC).isoformat(" ", "minutes").removesuffix("+00:00")
+            raise NotResent(
+                f"the last attempt of this call to {model.name} ({when} UTC) got no reply and may have been billed; it "
+                "is sent again with --resend-unknown yes"
+            ).unsent()
 
     def _book(self, model: Backend, usage_log: UsageLog, replies: dict[bytes, Stored], *, sent: bool) -> None:
         """Records a call's usage for the caller: one call, and its tokens if nobody asked for them before."""
@@ -376,7 +466,7 @@ async def _chat(model: Chat, requests: list[ChatRequest]) -> list[ChatReply]:
 async def _embed(model: Embedder, texts: list[str]) -> list[EmbedReply]:
     reply = await model.embed(texts)
     if len(reply.vectors) != len(texts):
-        raise ServerFault(f"{model.name} gave {len(reply.vectors)} vectors for {len(texts)} texts").with_bill()
+        raise ServerFault(f"{model.name} gave {len(reply.vectors)} vectors for {len(texts)} texts", 200).with_bill()
     shares = _shares(reply.tokens, len(texts))
     return [EmbedReply((vector,), share) for vector, share in zip(reply.vectors, shares, strict=True)]
 
@@ -388,7 +478,7 @@ async def _rerank(model: Reranker, requests: list[dict[str, Any]]) -> list[Reran
 async def _classify(model: RelationModel, pairs: list[dict[str, str]]) -> list[RelationReply]:
     reply = await model.classify(pairs[0]["premise"], [pair["hypothesis"] for pair in pairs])
     if len(reply.probabilities) != len(pairs):
-        raise ServerFault(f"{model.name} classified {len(reply.probabilities)} of {len(pairs)} pairs").with_bill()
+        raise ServerFault(f"{model.name} classified {len(reply.probabilities)} of {len(pairs)} pairs", 200).with_bill()
     shares = _shares(reply.tokens, len(pairs))
     return [RelationReply((triple,), share) for triple, share in zip(reply.probabilities, shares, strict=True)]
 

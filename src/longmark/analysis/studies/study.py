@@ -77,6 +77,7 @@ class Session:
     until: str = ""
     quiet: bool = True
     handle_signals: bool = False
+    resend_unknown: bool = True
     tell: Callable[[str], None] = lambda _notice: None
     progress: Callable[[str, int, int | None], None] = lambda _what, _done, _total: None
     registry: Registry | None = None
@@ -153,7 +154,8 @@ def scoring_stage(
     """The stage that scores a file of answers into a run folder, as `longmark run` does. reading: limit, mapping and
     skip_bad, as of `SessionOptions`."""
     read = dict(reading or {})
-    shared = {name: getattr(session, name) for name in ("concurrency", "budget", "quiet", "tell", "handle_signals")}
+    names = ("concurrency", "budget", "quiet", "tell", "handle_signals", "resend_unknown")
+    shared = {name: getattr(session, name) for name in names}
     options = SessionOptions(
         **shared, **read, check_profiles=False
     )  # the study checks its questions before anything is paid

@@ -269,7 +269,14 @@ class _Stages:
 
     def _client(self) -> Client:
         session = self._session
-        return Client(session.cache, concurrency=session.concurrency, budget=session.budget, price_of=price_of)
+        return Client(
+            session.cache,
+            concurrency=session.concurrency,
+            budget=session.budget,
+            price_of=price_of,
+            run=self._plan.out,
+            resend_unknown=session.resend_unknown,
+        )
 
     def _models(self, given: ModelNames, client: Client | None = None) -> Models:
         backends = self._registry.backends(given, ("generator", "embedder"))

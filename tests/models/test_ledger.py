@@ -1,0 +1,284 @@
+"""The ledger: what stands in it of every attempt, from the moment it is sent."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.models.test_cache import KEYS, LAYOUT_1
+from tests.program import ROOT, environment
+
+from longmark.errors import ModelError, OverBudget, RateLimited, RequestRefused, ServerFault, UserError
+from longmark.models.budget import Budget
+from longmark.models.cache import Attempt, CallCache
+from longmark.models.client import Client, NotResent, UsageLog
+from longmark.models.protocols import Capabilities, ChatReply, ChatRequest, EmbedReply, Message, Tokens
+
+CUT = ServerFault("cut").with_bill()
+UNREACHED = ServerFault("no connection")
+UNREACHED.unreached = True
+COUNTED = ServerFault("failed", 500).with_bill(Tokens(10, 0, 0))
+
+
+class Endpoint:
+    """Answers with these replies and errors, one after the other; the last one stays."""
+
+    name = identity = "m"
+    capabilities = Capabilities()
+
+    def __init__(self, *answers: str | BaseException, width: int | None = None) -> None:
+        self.answers, self.width = list(answers), width
+        self.sent = 0
+
+    async def chat(self, request: ChatRequest) -> ChatReply:
+        self.sent += 1
+        await asyncio.sleep(0)
+        answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        if isinstance(answer, BaseException):
+            raise answer
+        return ChatReply(answer, tokens=Tokens(100, 0, 10))
+
+    async def embed(self, texts: Sequence[str]) -> EmbedReply:
+        self.sent += 1
+        return EmbedReply(tuple((1.0, 2.0) for _ in texts), Tokens(len(texts)))
+
+    async def close(self) -> None:
+        return None
+
+
+def asking(text: str = "?") -> ChatRequest:
+    return ChatRequest((Message("user", text),), max_tokens=20)
+
+
+def dollars(tokens: Tokens) -> float:
+    return tokens.prompt * 1.0 + tokens.completion * 10.0
+
+
+@pytest.fixture
+def cache(tmp_path: Path) -> Iterator[CallCache]:
+    cache = CallCache(tmp_path / "c.sqlite")
+    yield cache
+    cache.close()
+
+
+@pytest.fixture(autouse=True)
+def no_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("longmark.models.sending.wait_before", lambda *_: 0.0)
+
+
+def client_of(cache: CallCache, **options: Any) -> Client:
+    return Client(cache, price_of=lambda _model: dollars, **options)
+
+
+def ask(client: Client, model: Endpoint, *texts: str) -> list[str | type]:
+    """What comes of each text: the reply, or the kind of error."""
+
+    async def one(text: str) -> str | type:
+        try:
+            return (await client.chat(model, asking(text), UsageLog())).text
+        except ModelError as error:
+            return type(error)
+
+    async def every() -> list[str | type]:
+        return list(await asyncio.gather(*map(one, texts)))
+
+    return asyncio.run(every())
+
+
+def rows(cache: CallCache, *columns: str) -> list[tuple[Any, ...]]:
+    """The ledger's rows as another process sees them."""
+    with sqlite3.connect(cache.path) as database:
+        return database.execute(f"SELECT {', '.join(columns or ['state'])} FROM attempts ORDER BY id").fetchall()
+
+
+def test_an_attempt_is_on_disk_as_sent_before_the_request_leaves(cache: CallCache):
+    seen = []
+
+    class Looking(Endpoint):
+        async def chat(self, request: ChatRequest) -> ChatReply:
+            seen.extend(rows(cache, "state", "most_completion", "usd"))
+            return await super().chat(request)
+
+    ask(client_of(cache), Looking("85"), "a")
+    assert seen == [("sent", 20, None)]
+    assert rows(cache, "state", "status", "prompt", "completion", "usd") == [("answered", 200, 100, 10, 200.0)]
+
+
+# by hand: a reply is 100 + 10 x 10 dollars; a prompt of "a" is 16 tokens, which the most rounds up to 256; 20 x 10
+@pytest.mark.parametrize(
+    ("answers", "ledger"),
+    [
+        (["85"], [("answered", 200, 100, 200.0)]),
+        ([CUT, "85"], [("unknown", None, None, None), ("answered", 200, 100, 200.0)]),
+        ([UNREACHED, "85"], [("unreached", None, None, None), ("answered", 200, 100, 200.0)]),
+        ([RateLimited("slow", 429), "85"], [("answered", 429, 0, 0.0), ("answered", 200, 100, 200.0)]),
+        ([ServerFault("failed", 500), "85"], [("answered", 500, 0, 0.0), ("answered", 200, 100, 200.0)]),
+        ([COUNTED, "85"], [("answered", 500, 10, 10.0), ("answered", 200, 100, 200.0)]),
+        ([ServerFault("prose", 200).with_bill(), "85"], [("answered", 200, None, None), ("answered", 200, 100, 200.0)]),
+        ([RequestRefused("no", 400)], [("answered", 400, 0, 0.0)]),
+        ([RequestRefused("known beforehand").unsent()], []),
+    ],
+)
+def test_each_end_of_an_attempt_has_its_state_and_its_money(
+    cache: CallCache, answers: list[Any], ledger: list[tuple[Any, ...]]
+):
+    client = client_of(cache)
+    ask(client, Endpoint(*answers), "a")
+    assert rows(cache, "state", "status", "prompt", "usd") == ledger
+    assert set(rows(cache, "most_usd")) <= {(456.0,)}
+    assert client.counts.requests == len(ledger)
+
+
+def test_a_cancelled_call_is_unknown_and_a_timeout_too(cache: CallCache):
+    class Hanging(Endpoint):
+        async def chat(self, request: ChatRequest) -> ChatReply:
+            await asyncio.sleep(60)
+            raise AssertionError
+
+    async def cancelled() -> None:
+        task = asyncio.ensure_future(client_of(cache).chat(Hanging("85"), asking(), UsageLog()))
+        await asyncio.sleep(0.05)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+    asyncio.run(cancelled())
+    assert rows(cache) == [("unknown",)]
+
+
+def test_one_attempt_for_several_texts_is_one_row(cache: CallCache):
+    client = client_of(cache)
+    asyncio.run(client.embed(Endpoint(""), ["a", "b", "c"], UsageLog()))
+    assert rows(cache, "calls", "kind", "state", "prompt") == [(3, "embed", "answered", 3)]
+    with sqlite3.connect(cache.path) as database:
+        assert database.execute("SELECT count(*), min(attempt), max(attempt) FROM calls").fetchone() == (3, 1, 1)
+
+
+def test_what_is_not_sent_has_no_row(cache: CallCache):
+    client = client_of(cache, budget=Budget(max_calls=1))
+    ask(client, Endpoint("85"), "a")
+    with pytest.raises(OverBudget):
+        ask(client, Endpoint("85"), "b")
+    assert len(rows(cache)) == 1
+    ask(client_of(cache), Endpoint("85"), "a")  # out of the cache
+    assert len(rows(cache)) == 1
+
+
+def test_a_call_whose_last_attempt_is_unknown_is_sent_again_or_not_as_the_user_says(cache: CallCache):
+    model = Endpoint(CUT)
+    quiet = client_of(cache, resend_unknown=False)
+    assert ask(quiet, model, "a") == [NotResent]  # neither in this session ...
+    assert (model.sent, quiet.not_resent, rows(cache)) == (1, 1, [("unknown",)])
+    later = client_of(cache, resend_unknown=False)
+    assert ask(later, model, "a") == [NotResent]  # ... nor in a later one
+    assert (model.sent, later.not_resent, later.counts.requests) == (1, 1, 0)
+    model.answers = ["85"]
+    assert ask(client_of(cache, resend_unknown=False), model, "b") == ["85"]  # another call
+    assert ask(client_of(cache), model, "a") == ["85"]
+    assert rows(cache) == [("unknown",), ("answered",), ("answered",)]
+    assert ask(client_of(cache, resend_unknown=False), model, "a") == ["85"]  # stored
+
+
+def test_an_attempt_that_was_answered_with_an_error_after_an_unknown_one_makes_the_call_known(cache: CallCache):
+    model = Endpoint(CUT, RequestRefused("no", 400))
+    assert ask(client_of(cache), model, "a") == [RequestRefused]
+    assert ask(client_of(cache, resend_unknown=False), Endpoint("85"), "a") == ["85"]
+
+
+def test_a_model_on_this_machine_is_always_asked_again(cache: CallCache):
+    assert ask(client_of(cache, resend_unknown=False), Endpoint(CUT, "85", width=1), "a") == ["85"]
+
+
+def test_the_attempts_of_a_process_that_was_killed_are_unknown(tmp_path: Path):
+    program = (
+        "import asyncio, os\nfrom pathlib import Path\nfrom longmark.models.cache import Attempt, CallCache\n"
+        f"cache = CallCache(Path({str(tmp_path / 'c.sqlite')!r}))\n"
+        "attempt = Attempt(('token', '/run'), 'chat', 'm', most_usd=0.5)\n"
+        "asyncio.run(cache.claim([b'a' * 32], attempt))\nos._exit(9)"
+    )
+    subprocess.run([sys.executable, "-c", program], env=environment(tmp_path / "home"), cwd=ROOT, check=False)
+    cache = CallCache(tmp_path / "c.sqlite")
+    assert rows(cache) == [("sent",)]
+    assert cache.unknown(KEYS).keys() == {KEYS[0]}
+    assert cache.unknown(KEYS)[KEYS[0]].most_usd == 0.5
+    cache.bury()
+    assert rows(cache) == [("unknown",)]
+    assert cache.unknown(KEYS).keys() == {KEYS[0]}
+    assert asyncio.run(cache.claim(KEYS[:1])) == {KEYS[0]}
+    cache.close()
+
+
+def test_attempts_under_way_elsewhere_are_not_unknown(tmp_path: Path):
+    async def both() -> None:
+        one, other = CallCache(tmp_path / "c.sqlite"), CallCache(tmp_path / "c.sqlite")
+        await one.claim(KEYS[:1], Attempt(("token", ""), "chat", "m"))
+        other.bury()
+        assert (other.unknown(KEYS), rows(one)) == ({}, [("sent",)])
+        assert other.held(KEYS) == {KEYS[0]}
+        one.close()
+        assert (list(other.unknown(KEYS)), rows(other)) == ([KEYS[0]], [("unknown",)])
+        other.close()
+
+    asyncio.run(both())
+
+
+def test_a_claim_whose_asker_was_cancelled_leaves_no_attempt(tmp_path: Path):
+    async def main() -> None:
+        cache = CallCache(tmp_path / "c.sqlite")
+        asking = asyncio.ensure_future(cache.claim(KEYS, Attempt(("token", ""), "chat", "m")))
+        await asyncio.sleep(0)  # it has asked, and nothing is committed yet
+        asking.cancel()
+        await asyncio.sleep(0.05)
+        assert (rows(cache), cache.held(KEYS)) == ([], set())
+        cache.close()
+
+    asyncio.run(main())
+
+
+def test_two_clients_of_one_process_share_a_call(cache: CallCache):
+    model = Endpoint("85")
+
+    async def both() -> list[str]:
+        asked = [client_of(cache).chat(model, asking(), UsageLog()) for _ in range(2)]
+        return [reply.text for reply in await asyncio.gather(*asked)]
+
+    assert asyncio.run(both()) == ["85", "85"]
+    assert (model.sent, len(rows(cache))) == (1, 1)
+
+
+def test_a_file_of_the_layout_without_a_ledger_keeps_its_replies(tmp_path: Path):
+    with sqlite3.connect(tmp_path / "c.sqlite") as database:
+        database.executescript(LAYOUT_1)
+        database.execute("PRAGMA user_version = 1")
+        database.execute("INSERT INTO calls VALUES (?, 'chat', 'm', 7.0, 0.5, ?)", (KEYS[0], b"{}"))
+        database.execute("INSERT INTO facts VALUES ('m', 'text-only')")
+        database.execute("INSERT INTO claims VALUES (?, 'a dead one', 0.0)", (KEYS[1],))
+    cache = CallCache(tmp_path / "c.sqlite")
+    assert cache.get(KEYS[0]) == (b"{}", 0.5)
+    assert cache.known("m", "text-only")
+    assert asyncio.run(cache.claim(KEYS)) == {KEYS[1], KEYS[2]}
+    asyncio.run(cache.put(KEYS[1], "chat", "m", b"{}", None))
+    cache.close()
+    CallCache(tmp_path / "c.sqlite").close()
+
+
+def test_a_file_that_an_earlier_version_uses_at_this_moment_is_left_alone(tmp_path: Path):
+    import platform
+    import time
+
+    with sqlite3.connect(tmp_path / "c.sqlite") as database:
+        database.executescript(LAYOUT_1)
+        database.execute("PRAGMA user_version = 1")
+        claim = (KEYS[1], f"{platform.node()} {os.getpid()} x", time.time() + 30)
+        database.execute("INSERT INTO claims VALUES (?, ?, ?)", claim)
+    with pytest.raises(UserError, match="wait until that command has ended"):
+        CallCache(tmp_path / "c.sqlite")
+    with sqlite3.connect(tmp_path / "c.sqlite") as database:
+        assert database.execute("PRAGMA user_version").fetchone() == (1,)
+        assert len(database.execute("PRAGMA table_info(calls)").fetchall()) == 6
