@@ -32,13 +32,19 @@ async def _put_later(self: CallCache, *reply: Any) -> None:
 def _commit_unheard(self: CallCache) -> None:
     done = self._flushed
     assert done is not None
-    wanted = {key for key, _ in self._wanted}
-    done.set_exception = lambda _error: done.set_result(wanted)  # type: ignore[method-assign]
+    wanted = list(self._wanted)
+
+    def unheard(_error: Any) -> None:
+        for wish in wanted:
+            wish.granted.update(wish.keys)
+        done.set_result(None)
+
+    done.set_exception = unheard  # type: ignore[method-assign]
     _commit(self)
 
 
-async def _claim_anyway(self: CallCache, keys: Any, *, anew: bool = False) -> set[bytes]:
-    return await _claim(self, keys, anew=True)
+async def _claim_anyway(self: CallCache, keys: Any, attempt: Any = None, **options: Any) -> set[bytes]:
+    return await _claim(self, keys, attempt, **options | {"anew": True})
 
 
 def _keep_reserved(self: Sender, error: BaseException, held: Reservation, price: Any) -> None:
@@ -125,7 +131,7 @@ MUTANTS: dict[str, tuple[Patch, ...]] = {
     "a failed commit of replies goes unheard": ((CallCache, "_commit", _commit_unheard),),
     "a failed commit is not rolled back": ((CallCache, "_commit", _no_rollback),),
     "a claim is granted though the reply is stored": ((CallCache, "claim", _claim_anyway),),
-    "a claim is not released": ((CallCache, "release", lambda self, keys: None),),
+    "a claim is not released": ((CallCache, "release", lambda self, keys, unknown=False: None),),
     "a claim is not renewed": ((CallCache, "_renew", lambda self: None),),
     "a claim outlives its process": ((CallCache, "_is_held", staticmethod(lambda owner, until, now: True)),),
     "a reservation is not given back": ((Sender, "_failed", _keep_reserved),),
