@@ -240,6 +240,39 @@ def test_on_a_phone_every_cell_of_a_broad_table_is_in_sight_and_on_a_desktop_it_
     assert label == '"p"'
 
 
+_HEIGHT = """
+    document.querySelectorAll("script").forEach(e => e.remove());
+    const frame = document.createElement("iframe"), source = document.documentElement.outerHTML;
+    frame.style.cssText = "width: 390px; height: 844px; border: 0";
+    frame.srcdoc = source;
+    frame.onload = () => {
+      const high = frame.contentDocument.documentElement.scrollHeight;
+      document.body.innerHTML = `<pre id="high">${high}</pre>`;
+    };
+    document.body.append(frame);
+"""
+
+
+@needs_chromium
+@pytest.mark.parametrize(("sections", "rows", "columns", "figures"), [(9, 20, 9, 0), (3, 60, 12, 9), (12, 3, 3, 2)])
+def test_a_page_on_a_phone_is_short_until_it_is_unfolded_whatever_stands_on_it(
+    tmp_path: Path, sections: int, rows: int, columns: int, figures: int
+):
+    heads = tuple(Column(f"column {i}") for i in range(columns))
+    cells = [tuple(f"a few words {i}" for i in range(columns)) for _ in range(rows)]
+    lanes = [ForestRow(f"lane {i}", i, i - 1, i + 1) for i in range(30)]
+    drawn = [forest(lanes, f"Figure {i}") for i in range(figures)]
+    parts = [
+        Section(f"S{i}", "What it shows. " * 9, [Table(f"t{i}{j}", f"T{j}", heads, cells) for j in (0, 1)], drawn)
+        for i in range(sections)
+    ]
+    shown = page(tmp_path, *parts, notices=["A notice of some length. " * 12] * 4)
+    high = re.search(r'<pre id="high">(\d+)</pre>', after(tmp_path / "page.html", tmp_path / "profile", _HEIGHT))
+    assert high is not None
+    assert 1_000 < int(high[1]) < 8_000
+    assert shown.source.count("<table") == 2 * sections, "folded, not left out"
+
+
 @needs_chromium
 def test_a_broad_table_takes_the_page_and_a_broader_one_shows_where_it_is_cut_off(tmp_path):
     names = [f"family_{i}.metric_{i}" for i in range(30)]

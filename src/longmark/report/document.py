@@ -10,6 +10,7 @@ import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import metadata
+from itertools import accumulate
 from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
@@ -50,6 +51,9 @@ _LONG_NOTE = 200
 """Characters; a longer note of a section is folded."""
 _WORDS = 40
 """Characters; a column of text with a longer cell than this is set as sentences."""
+_OPEN, _PART = 6_600, 2_600
+"""Pixels on a screen 390 wide, about: of what is open on a page, and of the figures of a section or a table. What does
+not fit is folded."""
 _PHONE, _BETWEEN = 44, 3
 """Characters: the width of a phone's screen, and the space between two columns. A broader table is cards there."""
 _OF_THE_ARRAYS = ("numpy", "scipy", "matplotlib")
@@ -113,14 +117,56 @@ def write_document(document: Document, path: Path) -> None:
         "contents": [*((name, section.title) for name, section in pairs), ("settings", "Provenance")],
         "settings": {**document.settings, **versions},
         "signatures": document.signatures,
-        "sections": [(*pair, figures) for pair, figures in zip(pairs, drawn, strict=True)],
-        "beside": _BESIDE,
+        "sections": _laid_out(document, [(*pair, figures) for pair, figures in zip(pairs, drawn, strict=True)]),
         "long_note": _LONG_NOTE,
-        "table_data": table_data,
         "quote": quote,
         "width": WIDTH,
     }
     write_page(path, render("document.html.j2", **values))
+
+
+_Drawn = list[tuple[Figure, str]]
+
+
+def _laid_out(document: Document, drawn: Sequence[tuple[str, Section, _Drawn]]) -> list[dict[str, Any]]:
+    """The sections for the template. Folded is what the section says, what its figures show in fewer words, and what
+    would make the page too long on a phone: of the figures of a section those behind the first, of tables the high
+    ones but for the page's first, which scrolls in its frame; then whole sections."""
+    left, shown = _OPEN - 25 * len(drawn) - sum(map(_lines, document.notices)), list[dict[str, Any]]()
+    for name, section, figures in drawn:
+        height, most, tables = 60 + _lines(section.says), 0.0, list[tuple[dict[str, Any], bool]]()
+        heights = accumulate(figure.height + 50 for figure, _ in figures)
+        first = [figure for figure, high in zip(figures, heights, strict=True) if high <= _PART] or figures[:1]
+        height += sum(figure.height + 50 for figure, _ in first)
+        for place, table in enumerate(section.tables):
+            data = table_data(table)
+            most = _height(data)
+            if not shown and not place and most > _PART:
+                data["long"] = True
+            beside = bool(figures) and (place > 0 or len(table.rows) > _BESIDE)
+            folded = beside or (bool(shown or place) and most > _PART)
+            tables.append((data, folded))
+            height += 30 if folded else min(most, _FRAME) if data["long"] else most
+        folded = section.folded or (bool(shown) and height > left)
+        left -= 0 if folded else height
+        parts = {"figures": first, "more": figures[len(first) :], "tables": tables}
+        shown.append({"id": name, "section": section, "folded": folded, **parts})
+    return shown
+
+
+_FRAME = 700
+"""Pixels of a table that scrolls, with its title and note."""
+
+
+def _lines(text: str) -> float:
+    """The height of a text on a phone, about."""
+    return 25 * (len(text) / 42 + 1) if text else 0
+
+
+def _height(data: Mapping[str, Any]) -> float:
+    """The height of a table on a phone, about: a line for each cell where its rows are cards."""
+    filled = sum(1 + sum(kind != "blank" for _, kind in row) for row in data["rows"])
+    return 40 + _lines(data["note"]) + (30 * filled if data["broad"] else 40 * len(data["rows"]))
 
 
 def check_out(out: Path | None) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Sequence
 
 from longmark.progress import counted as counted
@@ -14,6 +15,7 @@ HIGHER, LOWER, NEITHER, NOT_KNOWN = "higher is better", "lower is better", "neit
 MOST_DECIMALS = 7
 BY = " by "
 """Stands in the name of a score between the metric and who gave it, where several judges scored the same answers."""
+_ENDPOINT = re.compile(r"@[^\s,]+")
 _ACRONYMS = {"nli": "NLI", "qa": "QA"}
 _OWN = ("ccrs", "ragchecker", "score")
 _BIDI = dict.fromkeys((0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)))
@@ -31,6 +33,13 @@ def decimals(facts: MetricFacts, least: float | None, greatest: float | None) ->
     if 0 < seen < 10.0 ** (1 - places):
         places = min(MOST_DECIMALS, math.ceil(-math.log10(seen)) + 1)
     return places
+
+
+def short_models(names: Sequence[str]) -> list[str]:
+    """Names of models (several are joined by ` + ` or `, `) without their endpoints, unless two endpoints serve one
+    name."""
+    short = [_ENDPOINT.sub("", name) for name in names]
+    return short if len(set(short)) == len(set(names)) else list(names)
 
 
 def direction(facts: MetricFacts) -> str:

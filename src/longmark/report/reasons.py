@@ -7,7 +7,7 @@ complete words. A quote that does not stand in the answer is listed as such and 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from typing import Any
 
@@ -15,7 +15,7 @@ from markupsafe import Markup, escape
 
 from longmark.records import Row
 from longmark.records.evidence import Judgement, Judgements, Passages
-from longmark.report.format import counted
+from longmark.report.format import counted, short_models
 from longmark.report.view import View
 
 Places = dict[tuple[int, int], int]
@@ -69,7 +69,7 @@ def reasons_view(
         if row is None or given is None or not any("reason" in one.model_fields_set for one in given.judges):
             continue
         judges = []
-        for verdict, model in zip(given.judges, _short([str(one.model) for one in given.judges]), strict=True):
+        for verdict, model in zip(given.judges, short_models([str(one.model) for one in given.judges]), strict=True):
             own = verdict.score
             apart = own is not None and (len(given.judges) > 1 or own != row.score)
             sample = "" if verdict.sample is None else f", sample {verdict.sample}"
@@ -107,9 +107,3 @@ def _reason(verdict: Judgement, answer: str | None, places: Places) -> dict[str,
         "quotes": quotes,
         "replies": [reply for reply in replies if reply],
     }
-
-
-def _short(names: Sequence[str]) -> list[str]:
-    """Names of models without their endpoints, unless two endpoints serve models of one name."""
-    short = [name.partition("@")[0] for name in names]
-    return short if len(set(short)) == len(set(names)) else list(names)

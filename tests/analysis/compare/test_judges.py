@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 from tests.analysis.compare.runs import lines, run_of, signed
-from tests.report.runs import RELEVANCE
+from tests.report.runs import CORRECTNESS, RELEVANCE
 from tests.there import there
 
 import longmark
@@ -55,8 +55,8 @@ def test_systems_are_compared_by_the_mean_over_judges(tmp_path):
     assert [there(one.w), there(one.p)] == pytest.approx([1.0, np.exp(-2)])
     table = np.stack([np.array([scores[j][s] for s in one.systems]).T for j in one.means], axis=2)[..., None]
     assert there(one.components).variance == pytest.approx(variance_components(table).variance)
-    assert there(one.advice).startswith("Twice the ")
     section = document(found).sections[1]
+    assert section.says.count("Twice the ") == 1
     assert (section.title, [table.name for table in section.tables]) == ("Judges", ["judges", "judge-agreement"])
 
 
@@ -107,10 +107,10 @@ def test_of_several_answers_to_a_question_those_count_that_every_judge_scored(tm
 def test_one_question_equal_scores_and_one_judge(tmp_path):
     single = {j: {s: [0.1 * i] for i, s in enumerate("xyz")} for j in "ab"}
     (one,) = compare(judged(tmp_path / "single", single), judges=True).judges
-    assert (one.components, one.reason, one.advice) == (None, "shares of variance need two questions", None)
+    assert (one.components, one.reason, one.twice) == (None, "shares of variance need two questions", {})
     equal = {j: {s: [0.1 + 0.2, 0.3, 0.3, 0.3] for s in "xyz"} for j in "ab"}
     (one,) = compare(judged(tmp_path / "equal", equal), judges=True).judges
-    assert (one.w, one.reason, one.advice) == (None, "the means are equal", None)
+    assert (one.w, one.reason, one.twice) == (None, "the means are equal", {})
     assert "standard error" not in cautions([one])[0]
     alone = {"a": three()["mild"]}
     assert compare(judged(tmp_path / "alone", alone), judges=True, draws=100).judges == ()
@@ -125,7 +125,7 @@ def test_runs_of_one_judge_with_other_seeds_are_samples(tmp_path):
             runs.append(run_of(tmp_path / f"{name}{seed}", values, signed(models={"judge": [name]}, seed=seed)))
     (one,) = compare(runs, judges=True, draws=100).judges
     assert there(one.components).levels["sample"] == 2
-    assert "twice the samples" in there(one.advice)
+    assert 0 < one.twice["samples"] < there(one.error)
 
 
 def test_the_samples_of_a_run_are_samples_of_its_judge(tmp_path):
@@ -148,7 +148,7 @@ def test_the_samples_of_a_run_are_samples_of_its_judge(tmp_path):
         runs.append(out)
     (one,) = compare(runs, judges=True, draws=100).judges
     assert there(one.components).levels["sample"] == 3
-    assert "twice the samples" in there(one.advice)
+    assert 0 < one.twice["samples"] < there(one.error)
     rows = list(rows_of(runs[0]))
     first = read_scores([runs[0]], "system")
     cube = sampled(first, RELEVANCE)
@@ -212,5 +212,25 @@ def test_what_holds_for_several_metrics_is_one_notice(tmp_path):
     )
     assert len(cautions) == 1
     assert cautions[0].startswith("2 metrics: the result")
-    assert re.search(r"is about [\d.e-]+ \(m\), [\d.e-]+ \(n\)\.$", cautions[0])
+    assert re.search(r"is about [\d.e-]+( to [\d.e-]+)?\.$", cautions[0])
     assert repeated == ["m and n: x and yy answered some questions more than once; their mean score counts once."]
+
+
+def test_judges_are_named_without_endpoints_and_the_advice_is_given_once(tmp_path):
+    scores = three()
+    runs = [
+        run_of(
+            tmp_path / name,
+            {s: {RELEVANCE: v, CORRECTNESS: v[::-1]} for s, v in systems.items()},
+            signed(models={"judge": [f"{name}@http://host:8000/v1"]}),
+        )
+        for name, systems in scores.items()
+    ]
+    found = compare(runs, judges=True, draws=100)
+    assert [list(one.means) for one in found.judges] == [["mild", "strict"]] * 2
+    page = document(found)
+    assert "http://" not in repr([page.notices, [(one.says, one.tables) for one in page.sections]])
+    assert page.sections[1].says.count("Twice the ") == 1
+    (line, _) = lines(found, "judge-agreement")
+    assert line["standard_error"] == found.judges[0].error
+    assert line["error: twice the questions"] == found.judges[0].twice["questions"]

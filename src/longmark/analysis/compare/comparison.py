@@ -28,7 +28,7 @@ from longmark.analysis.compare.margin import Decision, Margins, by_metric, decis
 from longmark.analysis.compare.results import MetricResult, PairResult, described
 from longmark.analysis.compare.tests import Settings, family, tests_of
 from longmark.errors import UnknownName, UserError, options_of
-from longmark.report.format import counted, listed
+from longmark.report.format import counted, listed, short_models
 from longmark.scores.clusters import QUESTION
 from longmark.scores.files import names_given, paths_given
 from longmark.scores.paired import BY_RUN, BY_SYSTEM, TOO_LARGE, Scores, huge, read_scores
@@ -183,7 +183,10 @@ def compare(
 
 def _judged(runs: Sequence[Path], metrics: Sequence[str], systems: Sequence[str]) -> tuple[Judged, ...]:
     each = [read_scores([run], BY_SYSTEM) for run in runs]
-    return tuple(found for metric in metrics if (found := over_judges(each, metric, systems)))
+    found = [one for metric in metrics if (one := over_judges(each, metric, systems))]
+    names = list(dict.fromkeys(name for one in found for name in one.means))
+    short = dict(zip(names, short_models(names), strict=True))
+    return tuple(replace(one, means={short[name]: means for name, means in one.means.items()}) for one in found)
 
 
 def _systems(scores: Scores, wanted: Sequence[str]) -> list[int]:

@@ -16,6 +16,7 @@ from scipy.stats import friedmanchisquare
 
 from longmark.records.evidence import Judgements
 from longmark.report.document import Section
+from longmark.report.format import listed
 from longmark.report.tables import Column, Table
 from longmark.scores.files import name_of, rows_of, system_of
 from longmark.scores.paired import Scores
@@ -51,23 +52,13 @@ class Judged:
         return self.components.standard_error(questions=self.questions, judges=len(self.means), samples=samples)
 
     @property
-    def advice(self) -> str | None:
-        """What shortens the interval of a difference most, with the expected standard errors."""
-        if self.components is None:
-            return None
+    def twice(self) -> dict[str, float]:
+        """The standard error with twice the questions, judges or samples; {} where it is 0 or not known."""
+        if self.components is None or not self.error:
+            return {}
         of = {"questions": self.questions, "judges": len(self.means), "samples": self.components.levels["sample"]}
-        now = self.components.standard_error(**of)
-        twice = {name: self.components.standard_error(**{**of, name: 2 * count}) for name, count in of.items()}
-        if of["samples"] == 1:
-            del twice["samples"]
-        if not now:
-            return None
-        best = min(twice, key=lambda name: twice[name])
-        others = ", ".join(f"{error:.2g} with twice the {name}" for name, error in twice.items())
-        return (
-            f"Twice the {best} would shorten the interval of a difference most: its standard error is {now:.2g}, and "
-            f"would be {others}."
-        )
+        names = [name for name in of if name != "samples" or of["samples"] > 1]
+        return {name: self.components.standard_error(**{**of, name: 2 * of[name]}) for name in names}
 
 
 def cautions(found: Sequence[Judged]) -> list[str]:
@@ -77,8 +68,8 @@ def cautions(found: Sequence[Judged]) -> list[str]:
         of.setdefault(", ".join(one.means), []).append(one)
     notices = []
     for judges, those in of.items():
-        errors = [(one.metric, f"{one.error:.2g}") for one in those if one.error is not None]
-        each = ", ".join(f"{error} ({metric})" if len(those) > 1 else error for metric, error in errors)
+        errors = sorted(one.error for one in those if one.error is not None)
+        each = " to ".join(dict.fromkeys(f"{error:.2g}" for error in errors[:: len(errors) - 1 or 1]))
         notices.append(
             f"{those[0].metric if len(those) == 1 else f'{len(those)} metrics'}: the result is for these judges only "
             f"({judges}). Tests and intervals of differences do not include the variance between judges; other judges "
@@ -86,6 +77,19 @@ def cautions(found: Sequence[Judged]) -> list[str]:
             + (f" For judges in general, the standard error of a difference is about {each}." if each else "")
         )
     return notices
+
+
+def _advice(found: Sequence[Judged]) -> str:
+    """What shortens the intervals of differences most, and on which metrics."""
+    of: dict[str, list[str]] = {}
+    for one in found:
+        if twice := one.twice:
+            of.setdefault(min(twice, key=lambda name: twice[name]), []).append(one.metric)
+    says = [
+        f"Twice the {best} would shorten the intervals of differences most{f' ({listed(on)})' if len(of) > 1 else ''}."
+        for best, on in of.items()
+    ]
+    return " ".join(says)
 
 
 def judges_of(scores: Scores, metrics: Sequence[str]) -> str:
@@ -192,24 +196,28 @@ def judge_section(found: Sequence[Judged], places: int) -> tuple[Section, ...]:
     heads = [Column("metric", kind="metric"), Column("system"), *(Column(name, places=places) for name in names)]
     means = Table("judges", "Means by judge", (*heads, Column("mean", places=places), Column("n")), rows)
     sources = list(dict.fromkeys(name for one in found if one.components for name in one.components.variance))
+    doubled = list(dict.fromkeys(name for one in found for name in one.twice))
     shares = []
     for one in found:
         known = one.components.shares if one.components else {}
-        shares.append((one.metric, one.w, one.p, *map(known.get, sources), one.reason))
+        errors = (one.error, *map(one.twice.get, doubled))
+        shares.append((one.metric, one.w, one.p, *map(known.get, sources), *errors, one.reason))
     columns = (
         *(Column("metric", kind="metric"), Column("Kendall's W", places=2), Column("p", kind="p")),
         *(Column(name, places=3, key=f"share: {name}") for name in sources),
+        Column("standard error", places=4, spare=1),
+        *(Column(f"with twice the {name}", places=4, key=f"error: twice the {name}", spare=2) for name in doubled),
         Column("reason"),
     )
     return (
         Section(
             JUDGES,
-            "The systems by each judge, over the questions that every judge scored for every system. "
-            + " ".join(f"{one.metric}: {one.advice}" for one in found if one.advice),
+            f"The systems by each judge, over the questions that every judge scored for every system. {_advice(found)}",
             (means, Table("judge-agreement", "Agreement of the judges and shares of variance", columns, shares)),
             note="Kendall's W: 1 if all judges order the systems alike. p: of the null hypothesis of no agreement "
             "(chi-squared; rough for few judges). Shares: of the variance of a score. noise: the rest; with several "
-            "runs of a judge, their differences.",
+            "runs of a judge, their differences. standard error: of a difference for judges in general, now and with "
+            "twice the questions, judges or samples.",
             brief=1,
         ),
     )

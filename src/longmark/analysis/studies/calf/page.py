@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from longmark.analysis.metaeval.label_sections import differences
@@ -49,7 +50,7 @@ def _sections(results: Results, stages: Mapping[str, Any]) -> Iterator[Section]:
     for one in sections(PARTS, results, stages):
         yield one
         if one.title == _RATERS:
-            yield raters(results.people, "pair")
+            yield replace(raters(results.people, "pair"), folded=True)
 
 
 def _none(groups: Mapping[str, Any], what: str, of: str) -> str:
