@@ -17,6 +17,7 @@ import numpy as np
 from longmark.analysis.metaeval.binary import auc
 from longmark.datasets.published import HALUQUESTQA, read
 from longmark.records import Example
+from longmark.records.pair import singles
 from longmark.testing import call
 from longmark.text.sentences import sentences, words
 
@@ -47,7 +48,7 @@ def main() -> None:
     parser.add_argument("file", type=Path)
     parser.add_argument("--embedder", default="embedded")
     given = parser.parse_args()
-    examples = [one for one in read(HALUQUESTQA, given.file) if sentences(one.answer or "")]
+    examples = [one for one in singles(read(HALUQUESTQA, given.file), given.file) if sentences(one.answer or "")]
     texts = list(dict.fromkeys(text for one in examples for text in sentences(one.answer or "")))
     found = call(lambda models: models.embed(texts), embedder=given.embedder)
     vectors = {text: np.asarray(vector) / np.linalg.norm(vector) for text, vector in zip(texts, found, strict=True)}

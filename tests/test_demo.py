@@ -18,7 +18,7 @@ from longmark.records.read import Reading
 from longmark.records.write import read_rows
 
 RATED = {line["example_id"]: line for line in csv.DictReader(demo.RATINGS.open(encoding="utf-8", newline=""))}
-ANSWERS = {one.answer: one.id for one in Reading(demo.ANSWERS)}
+ANSWERS = {one.answer: one.id for one in Reading(demo.ANSWERS).singles()}
 
 
 def judge(*, knows: bool = True) -> FakeChat:

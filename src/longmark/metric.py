@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from longmark.domain import Domain
     from longmark.models.handles import Models
     from longmark.prompts import Prompt
-    from longmark.records import Example
 
 Bounds = tuple[float | None, float | None]
 
@@ -101,7 +100,7 @@ class NoParams:
 class Metric:
     """The declaration of a metric.
 
-    score             the async function (example, models, params)
+    score             the async function (example, models, params); the example is a Pair where `pairs` is set
     needs             fields of the example; without one of them it is unscored (`missing_input`)
     bounds            the least and the greatest possible score; None: no limit
     higher_is_better  None: neither direction is better
@@ -130,7 +129,7 @@ class Metric:
                       from (`file`, `module` or the content of a `rubric`)
     """
 
-    score: Callable[[Example, Models, Any], Awaitable[Result]]
+    score: Callable[[Any, Models, Any], Awaitable[Result]]
     needs: tuple[str, ...]
     bounds: Bounds = (None, None)
     higher_is_better: bool | None = True
@@ -139,9 +138,9 @@ class Metric:
     optional: tuple[str, ...] = ()
     prompts: tuple[Prompt, ...] = ()
     params: type = NoParams
-    calls: Callable[[Example, Any, int], int] = lambda _example, _params, _judges: 0
-    checks: Callable[[Example, Any], int] = lambda _example, _params: 0
-    shares: Callable[[Example], Mapping[str, int]] = lambda _example: {}
+    calls: Callable[[Any, Any, int], int] = lambda _example, _params, _judges: 0
+    checks: Callable[[Any, Any], int] = lambda _example, _params: 0
+    shares: Callable[[Any], Mapping[str, int]] = lambda _example: {}
     judged: bool = False
     reasons: bool | None = None
     variants: bool = False

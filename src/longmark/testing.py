@@ -30,7 +30,7 @@ from longmark.models.fake import FakeChat, FakeEmbedder, FakeLanguageModel, Fake
 from longmark.models.handles import Models
 from longmark.models.registry import ModelNames, Name, Registry
 from longmark.prompts import PromptBook
-from longmark.records import Example
+from longmark.records import Answered
 from longmark.records.metric_name import base_of
 from longmark.text.overlap import named_checker
 
@@ -81,7 +81,7 @@ class Scored:
 
 
 async def score(
-    metric: str | Metric, example: Example, params: Mapping[str, Any] | None = None, **options: Unpack[ScoreOptions]
+    metric: str | Metric, example: Answered, params: Mapping[str, Any] | None = None, **options: Unpack[ScoreOptions]
 ) -> dict[str, Scored]:
     """Full name -> score of an example, as in the rows of a run: failures are unscored, with status and reason.
 
@@ -116,7 +116,7 @@ async def score(
 
 
 def score_sync(
-    metric: str | Metric, example: Example, params: Mapping[str, Any] | None = None, **options: Unpack[ScoreOptions]
+    metric: str | Metric, example: Answered, params: Mapping[str, Any] | None = None, **options: Unpack[ScoreOptions]
 ) -> dict[str, Scored]:
     """`score` for code that is not async. It also works inside a running event loop (a notebook)."""
     return finish(lambda: score(metric, example, params, **options))

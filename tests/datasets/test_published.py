@@ -15,6 +15,7 @@ from longmark.analysis.studies.comprehensiveness.matches import adjusted
 from longmark.datasets.published import read
 from longmark.errors import BadInput, UnknownName, UserError
 from longmark.records.files import lines
+from longmark.records.pair import singles
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
 ANSWERS = ("None.", "The first.", "The second.", "Both.", "Both, and they differ.")
@@ -68,7 +69,7 @@ def real(*parts: str) -> Path:
 
 
 def test_each_answer_of_wikicontradict_has_both_contexts_and_says_which_it_was_written_from(tmp_path: Path):
-    made = read("wikicontradict", write_jsonl(tmp_path / "w.jsonl", [WIKI]))
+    made = list(singles(read("wikicontradict", write_jsonl(tmp_path / "w.jsonl", [WIKI])), "w"))
     assert [one.answer for one in made] == list(ANSWERS)
     assert {tuple(context.id for context in one.contexts) for one in made} == {("context1", "context2")}
     assert [len(one.meta["given"]) for one in made] == [0, 1, 1, 2, 2]
@@ -78,7 +79,7 @@ def test_each_answer_of_wikicontradict_has_both_contexts_and_says_which_it_was_w
 
 
 def test_a_record_of_conflictbank_gives_the_default_claim_and_the_one_that_contradicts_it(tmp_path: Path):
-    made = read("conflictbank", write_jsonl(tmp_path / "b.jsonl", [BANK]))
+    made = list(singles(read("conflictbank", write_jsonl(tmp_path / "b.jsonl", [BANK])), "b"))
     assert [one.answer for one in made] == ["Ada studied in Bern.", "Ada studied in Graz."]
     assert [one.meta["matches"] for one in made] == [["default"], ["misinformation", "temporal", "semantic"]]
     assert [context.id for context in made[0].contexts] == ["default", "misinformation", "temporal", "semantic"]
@@ -166,9 +167,8 @@ def test_experts_mark_human_answers_of_haluquestqa_as_incomplete_more_often_than
 
 
 def test_a_question_of_eli5_has_the_best_answer_as_reference_and_the_passages_of_its_record(tmp_path: Path):
-    bare, full = read(
-        "eli5", write_jsonl(tmp_path / "e.jsonl", [ELI5, {**ELI5, "q_id": "6", "contexts": ["One.", "Two."]}])
-    )
+    path = write_jsonl(tmp_path / "e.jsonl", [ELI5, {**ELI5, "q_id": "6", "contexts": ["One.", "Two."]}])
+    bare, full = singles(read("eli5", path), path)
     assert (bare.id, bare.question, bare.answer) == ("eli5-5lchat", "Why is there no beer with caffeine?", None)
     assert (bare.references, bare.contexts, bare.meta["category"]) == (("It is sold.",), (), "Chemistry")
     assert [(one.id, one.text) for one in full.contexts] == [("context1", "One."), ("context2", "Two.")]

@@ -13,7 +13,6 @@ from tests.program import ended, run, server_process, start, write_jsonl
 from longmark.cli.rag import _print_missing
 from longmark.rag.answer import Answered
 from longmark.records import Example
-from longmark.records.pair import example_of
 
 pytest.importorskip("bm25s")
 
@@ -21,7 +20,7 @@ PASSAGES = [{"id": f"p{n}", "text": f"Passage {n} tells of the number {n}."} for
 
 
 def examples(path: Path) -> list[Example]:
-    return [example_of(line) for line in path.read_bytes().splitlines()]
+    return [Example.model_validate_json(line) for line in path.read_bytes().splitlines()]
 
 
 def test_from_documents_to_examples(tmp_path: Path):

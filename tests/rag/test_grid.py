@@ -21,7 +21,6 @@ from longmark.models.fake import FakeChat, FakeEmbedder
 from longmark.rag import grid
 from longmark.rag.retrieve import Retriever
 from longmark.records import Example
-from longmark.records.pair import example_of
 
 pytest.importorskip("bm25s")
 
@@ -34,7 +33,7 @@ QUESTIONS = [
 
 
 def examples(path: Path) -> list[Example]:
-    return [example_of(line) for line in path.read_bytes().splitlines()]
+    return [Example.model_validate_json(line) for line in path.read_bytes().splitlines()]
 
 
 class Counting(FakeEmbedder):

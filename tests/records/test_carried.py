@@ -28,7 +28,7 @@ CHECKED: dict[str, Any] = {
 
 
 def only(record: dict[str, Any]) -> Example:
-    (example,) = Reading([record])
+    (example,) = Reading([record]).singles()
     return example
 
 

@@ -9,11 +9,11 @@ import pytest
 from longmark.errors import UnknownName, UserError
 from longmark.records import Context, Example, Pair
 from longmark.records.columns import BadRecord, Columns
-from longmark.records.pair import example_of
+from longmark.records.pair import example_of, singles
 
 
 def read(record: Any, cells: bool = False, **mapping: str) -> Example:
-    return Columns(mapping, cells=cells).example(record)
+    return next(singles([Columns(mapping, cells=cells).example(record)], "the record"))
 
 
 def problem(record: Any, cells: bool = False, **mapping: str) -> str:

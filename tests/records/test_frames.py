@@ -32,7 +32,7 @@ TABLE = pyarrow.Table.from_pandas(FRAME)
 
 @pytest.mark.parametrize("frame", [FRAME, TABLE, Stream(TABLE)], ids=["pandas", "pyarrow", "another"])
 def test_a_frame_gives_the_examples_of_its_rows(frame: Any):
-    examples = list(Reading(frame))
+    examples = list(Reading(frame).singles())
     assert [example.answer for example in examples] == ["One.", None, None]
     assert [[one.text for one in example.contexts] for example in examples] == [["x"], [], ["y", "z"]]
 
@@ -43,7 +43,7 @@ def test_rows_that_were_selected_keep_no_index():
 
 def test_a_mapped_column_is_read():
     frame = FRAME.rename(columns={"answer": "out"})
-    assert [example.answer for example in Reading(frame, mapping={"answer": "out"})] == ["One.", None, None]
+    assert [example.answer for example in Reading(frame, mapping={"answer": "out"}).singles()] == ["One.", None, None]
 
 
 def test_a_column_of_several_types_and_a_repeated_name_are_refused():

@@ -5,20 +5,22 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import orjson
 import pytest
 from tests.program import write_jsonl
 
 from longmark.errors import BadInput, UserError
-from longmark.records import Example, Pair
-from longmark.records.pair import Side, example_of
+from longmark.records import Context, Example, Pair, Question
+from longmark.records.columns import BadRecord, Columns
+from longmark.records.pair import Side, example_of, singles
 from longmark.records.read import Reading
 from longmark.records.write import write_examples
 
 
 def _read(*records: dict[str, Any], **options: Any) -> list[Pair]:
-    found = list(Reading(records, **options))
-    assert all(isinstance(one, Pair) for one in found)
-    return [one for one in found if isinstance(one, Pair)]
+    pairs = list(Reading(records, **options))
+    assert all(isinstance(pair, Pair) for pair in pairs)
+    return [pair for pair in pairs if isinstance(pair, Pair)]
 
 
 def test_a_pair_is_read_back_from_its_line_and_an_example_stays_one() -> None:
@@ -136,6 +138,27 @@ def test_a_record_with_an_answer_of_its_own_is_an_example() -> None:
         {"question": "q", "A": "x", "B": "y", "answer": "B"}, mapping={"a": "A", "b": "B", "label": "answer"}
     )
     assert two.label == "b"
+
+
+def test_a_pair_has_no_field_of_a_single_answer_and_keeps_such_columns_in_meta() -> None:
+    shared, single = set(Question.model_fields), set(Example.model_fields)
+    assert shared == set(Pair.model_fields) & single
+    assert not isinstance(Pair(a="x", b="y"), Example)
+    (pair,) = _read({"question": "q", "a": "x", "b": "y", "claims": ["c"], "graph": {"nodes": []}})
+    assert pair.meta == {"claims": ["c"], "graph": {"nodes": []}}
+    with pytest.raises(BadRecord, match=r"answer: a pair has the answers a and b; remove the column answer"):
+        Columns({"a": "x", "b": "y"}).example({"question": "q", "x": "1", "y": "2", "answer": "3"})
+
+
+def test_where_one_answer_is_needed_pairs_are_refused_by_the_name_of_their_file() -> None:
+    with pytest.raises(UserError, match=r"old.jsonl contains pairs; name a run or a file with one answer per line"):
+        list(singles([Pair(a="x", b="y")], "old.jsonl"))
+
+
+def test_the_answers_of_a_line_follow_its_question() -> None:
+    example = Example(question="q", answer="a", contexts=(Context(text="c"),), meta={"x": 1})
+    assert list(orjson.loads(example.to_json())) == ["id", "question_id", "question", "answer", "contexts", "meta"]
+    assert Pair.columns()[:5] == ("id", "question_id", "question", "a", "b")
 
 
 def test_a_file_holds_pairs_or_single_answers(tmp_path: Path) -> None:

@@ -296,11 +296,11 @@ def test_any_bytes_give_records_or_a_user_error(tmp_path_factory: pytest.TempPat
 
 @pytest.mark.skipif(not DATA.exists(), reason="the shared data are not in this clone")
 def test_real_files() -> None:
-    expert = list(Reading(DATA / "expertqa" / "rand_lfqa_test.jsonl"))
+    expert = list(Reading(DATA / "expertqa" / "rand_lfqa_test.jsonl").singles())
     assert len(expert) == 219
     assert all(example.question and example.answer and not example.contexts for example in expert)
     assert expert[0].id == "0"
-    checked = list(Reading(DATA / "ragchecker" / "checking_outputs.json"))
+    checked = list(Reading(DATA / "ragchecker" / "checking_outputs.json").singles())
     assert [example.id for example in checked] == ["0", "1"]
     assert checked[0].contexts[0].id == "000"
     assert len(checked[0].references) == 1

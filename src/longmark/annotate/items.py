@@ -17,7 +17,7 @@ from longmark.annotate.study import SIDES, Cloze, Edit, Matrix, Qualification, S
 from longmark.datasets.benchmark import items_of
 from longmark.datasets.pairing import joined_all
 from longmark.errors import UnknownName, UserError
-from longmark.records import Example, Pair, sources
+from longmark.records import Pair, Question, sources
 from longmark.records.benchmark import COLUMNS as BENCHMARK_COLUMNS
 from longmark.records.example import question_hash
 from longmark.records.files import BadLines, parse_json
@@ -221,7 +221,7 @@ class _Reader:
                 self.wrong.add(f"{where}: {record if isinstance(record, str) else record.message}")
                 continue
             try:
-                columns = self._renamed(_of_example(record, None) if isinstance(record, Example) else record)
+                columns = self._renamed(_of_example(record, None) if isinstance(record, Question) else record)
                 gold = gold_of(columns.pop("gold", None), self.study, needed=kind != "normal")
             except Problem as problem:
                 self.wrong.add(f"{where}: {problem}")
@@ -304,7 +304,7 @@ def _known(mapping: Mapping[str, str]) -> dict[str, str]:
     return {ours: column for ours, column in mapping.items() if ours in names}
 
 
-def _of_example(example: Example, run: str | None) -> dict[str, Any]:
+def _of_example(example: Question, run: str | None) -> dict[str, Any]:
     """The columns of an example. run: the name of its run, the system of examples that name none."""
     columns = {**example.meta, **example.model_dump(mode="json", exclude_defaults=True, exclude={"meta", "graph"})}
     columns |= {"id": example.id, "question_id": example.question_id}

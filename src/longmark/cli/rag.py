@@ -87,7 +87,7 @@ def answer(arguments: argparse.Namespace) -> int:
     with open_models(arguments, names) as (models, _registry):
         retriever = Retriever(found, models, arguments.retriever)
         questions = _read_asked(arguments)
-        originals = list(Reading(arguments.originals)) if arguments.originals else ()
+        originals = list(Reading(arguments.originals).singles()) if arguments.originals else ()
         tell, done = stage_lines(arguments.quiet), itertools.count(1)
         answered = finish_with(
             models,
@@ -188,7 +188,7 @@ def read_questions(arguments: argparse.Namespace) -> list[Example]:
     """The questions of the input options. Bad records that --skip-bad leaves out are counted on standard error."""
     mapping = pairs(arguments.map, "--map FIELD=COLUMN")
     reading = Reading(arguments.questions, mapping=mapping, limit=arguments.limit, skip_bad=arguments.skip_bad)
-    questions = list(reading)
+    questions = list(reading.singles())
     if reading.bad:
         print(f"{counted(reading.bad, 'bad record')} skipped.", file=sys.stderr)
     return questions

@@ -34,11 +34,8 @@ def read_answers(source: Path, skip_bad: bool = False) -> list[Example]:
     file = source / "examples.jsonl" if source.is_dir() else source
     if not file.is_file():
         raise UserError(f"{source}: expected a run folder or a file of examples")
-    examples = list(Reading(file, skip_bad=skip_bad))
-    if any(isinstance(one, Pair) for one in examples):
-        raise UserError(f"{source} already contains pairs; name runs or files of single answers")
     name = source.resolve().name if source.is_dir() else source.stem
-    return [one.model_copy(update={"system": one.system or name}) for one in examples]
+    return [one.model_copy(update={"system": one.system or name}) for one in Reading(file, skip_bad=skip_bad).singles()]
 
 
 def join(one: Path, other: Path, *, keep_order: bool = False, seed: int = 0, skip_bad: bool = False) -> Joined:

@@ -107,11 +107,9 @@ class _Check(BaseModel):
 
 
 def grouped(lines: Iterable[Example]) -> list[list[Example]]:
-    """The lines of each question. UserError for a line without a question, or for pairs."""
+    """The lines of each question. UserError for a line without a question."""
     groups: dict[str, list[Example]] = {}
     for line in lines:
-        if isinstance(line, Pair):
-            raise UserError("the file contains pairs already; name a file of questions, or of single answers")
         if not (line.question or "").strip():
             raise UserError(f'the line "{line.id}" has no question; each line needs one')
         groups.setdefault(line.question_id, []).append(line)

@@ -17,7 +17,7 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from longmark.records import Example, Pair
+from longmark.records import Pair
 from longmark.records.example import Context
 from longmark.records.pair import HUMAN, Choice, Mode
 from longmark.records.values import Problem, found, text
@@ -32,7 +32,7 @@ _MODES: dict[str, Mode] = {
 }
 
 
-def lfqa_e(_place: int, record: Mapping[str, Any]) -> Iterator[Example]:
+def lfqa_e(_place: int, record: Mapping[str, Any]) -> Iterator[Pair]:
     name = of(record, "id")
     if "response_a" in record:
         columns, mode = ("response_a", "response_b"), _one_of(record, "compare_type", _MODES)
@@ -64,7 +64,7 @@ def lfqa_e(_place: int, record: Mapping[str, Any]) -> Iterator[Example]:
     )
 
 
-def haluquestqa(place: int, record: Mapping[str, Any]) -> Iterator[Example]:
+def haluquestqa(place: int, record: Mapping[str, Any]) -> Iterator[Pair]:
     writers = {"human_answer": HUMAN, "model_answer": _MODEL}
     choices: dict[str, Choice] = {"Answer 1": "a", "Answer 2": "b"}
     yield Pair(
@@ -81,7 +81,7 @@ def haluquestqa(place: int, record: Mapping[str, Any]) -> Iterator[Example]:
     )
 
 
-def llmbar(place: int, record: Mapping[str, Any]) -> Iterator[Example]:
+def llmbar(place: int, record: Mapping[str, Any]) -> Iterator[Pair]:
     choices: dict[Any, Choice] = {1: "a", 2: "b"}
     judges = enumerate(record.get("results") or (), start=1)
     verdicts = {f"published judge {number}": _in_both_orders(one) for number, one in judges}

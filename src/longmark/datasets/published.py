@@ -28,7 +28,7 @@ from typing import Any
 from longmark.datasets import preferences
 from longmark.datasets.preferences import of
 from longmark.errors import UnknownName, UserError
-from longmark.records import Context, Example, sources
+from longmark.records import Answered, Context, Example, sources
 from longmark.records.example import question_hash
 from longmark.records.files import BadLines, at
 from longmark.records.values import Problem, as_list_cell, found, text
@@ -51,7 +51,7 @@ CONFLICTS = ("misinformation", "temporal", "semantic")
 """The contexts of a ConflictBank record: one for the default claim, three for the claim that contradicts it."""
 
 
-def read(name: str, path: Path, n: int | None = None, seed: int = 0) -> list[Example]:
+def read(name: str, path: Path, n: int | None = None, seed: int = 0) -> list[Answered]:
     """The examples of a data set's file (JSON Lines, JSON, CSV, TSV or Parquet). n: records to sample; None: all.
 
     UnknownName for another data set, BadInput with the line of each record that does not belong to this data set,
@@ -64,7 +64,7 @@ def read(name: str, path: Path, n: int | None = None, seed: int = 0) -> list[Exa
         raise UserError(f"--n {n}: {path} has only {len(records):,} records")
     if n is not None:
         records = sorted(random.Random(seed).sample(records, n), key=lambda one: one[0])
-    made, bad, problems = list[Example](), BadLines(), Counter[str]()
+    made, bad, problems = list[Answered](), BadLines(), Counter[str]()
     for place, (line, record) in records:
         try:
             if isinstance(record, sources.Unreadable):
@@ -81,7 +81,7 @@ def read(name: str, path: Path, n: int | None = None, seed: int = 0) -> list[Exa
     return made
 
 
-def ratings(examples: Iterable[Example]) -> Iterator[dict[str, str]]:
+def ratings(examples: Iterable[Answered]) -> Iterator[dict[str, str]]:
     """The experts' labels of HaluQuestQA's examples, as `longmark metaeval` reads them."""
     for one in examples:
         yield {"example_id": one.id, "label": "complete", "value": one.meta["complete"], "rater": one.meta["rater"],
@@ -161,7 +161,7 @@ def _eli5(place: int, record: Mapping[str, Any]) -> Iterator[Example]:
     )
 
 
-_READERS: dict[str, Callable[[int, Mapping[str, Any]], Iterator[Example]]] = {
+_READERS: dict[str, Callable[[int, Mapping[str, Any]], Iterator[Answered]]] = {
     WIKICONTRADICT: _wikicontradict,
     CONFLICTBANK: _conflictbank,
     HALUQUESTQA: _haluquestqa,

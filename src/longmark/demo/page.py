@@ -17,6 +17,7 @@ from longmark.analysis.compare.results import MetricResult
 from longmark.analysis.metaeval import Metaeval, metaeval
 from longmark.analysis.metaeval.sections import document as validation_page
 from longmark.records import Example, Row
+from longmark.records.pair import singles
 from longmark.records.write import read_rows
 from longmark.report.document import Document, Section, publish, write_document
 from longmark.report.format import counted, fixed, listed, metric_titles, p_value
@@ -80,7 +81,7 @@ class Found:
             trusted,
             metrics,
             tuple(sorted((row for row in rows if row.score is not None), key=lambda row: row.score or 0.0)),
-            {example.id: example for example in examples_of(scores)},
+            {example.id: example for example in singles(examples_of(scores), scores)},
             rated,
         )
 

@@ -23,7 +23,7 @@ import orjson
 from longmark.errors import UserError
 from longmark.metrics import Selected
 from longmark.models.keys import redact_reply
-from longmark.records import Example, Row
+from longmark.records import Answered, Row
 from longmark.records.pair import example_of, own_example_of
 from longmark.workspace import Workspace
 
@@ -123,7 +123,7 @@ class RunFolder:
 
     # Examples ----------------------------------------------------------------------------------------------------
 
-    def stage(self, examples: Iterable[Example]) -> int:
+    def stage(self, examples: Iterable[Answered]) -> int:
         """Writes the examples beside those of an earlier run, which stay; how many there are."""
         n = 0
         with written(self.path):
@@ -249,7 +249,7 @@ class RunFolder:
         status = _AUTOMATIC if row.automatic else row.status
         return None if found is None else (found[0], self._number[row.metric], status)
 
-    def examples(self) -> Iterator[tuple[int, Example]]:
+    def examples(self) -> Iterator[tuple[int, Answered]]:
         """(number from 0, example), in the order they were read."""
         with open(self.examples_path, "rb") as file:
             for n, line in enumerate(file):

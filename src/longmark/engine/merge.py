@@ -25,7 +25,7 @@ from longmark.engine.manifest import absent_hash
 from longmark.engine.split import NOTES_FILE, notes
 from longmark.errors import SettingsChanged, UserError
 from longmark.models.cache import CallCache
-from longmark.records import Example, Row, Usage
+from longmark.records import Answered, Row, Usage
 from longmark.records.files import REMAKE, lines, read_object
 from longmark.records.pair import own_example_of
 from longmark.records.parts import Part
@@ -255,7 +255,7 @@ def _manifest(runs: Sequence[_Run], out: Path, *, finished: bool) -> dict[str, A
     }
 
 
-def _examples(db: sqlite3.Connection, runs: Sequence[_Run], folder: RunFolder) -> Iterator[Example]:
+def _examples(db: sqlite3.Connection, runs: Sequence[_Run], folder: RunFolder) -> Iterator[Answered]:
     """The examples of all runs in the order of the input; absent answers are noted in their turn."""
     absent = heapq.merge(*(_absent(db, run) for run in runs), key=lambda one: one[0])
     following = next(absent, None)

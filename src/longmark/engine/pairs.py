@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from longmark.errors import NoScore, UserError
 from longmark.metric import Score, ScoreSpec
 from longmark.metrics import Selected
-from longmark.records import Example, Pair
+from longmark.records import Answered, Pair
 
 if TYPE_CHECKING:
     from longmark.models.handles import Models
@@ -43,7 +43,7 @@ class ChoiceRule:
         return (1 if (difference > 0) is bool(spec.higher_is_better) else -1), decimals
 
 
-def sides(chosen: Selected, example: Example) -> tuple[Example, ...]:
+def sides(chosen: Selected, example: Answered) -> tuple[Answered, ...]:
     """What a metric scores of an example: the example, or both sides of a pair."""
     if isinstance(example, Pair) and not chosen.metric.pairs:
         return example.side("a"), example.side("b")
@@ -51,7 +51,7 @@ def sides(chosen: Selected, example: Example) -> tuple[Example, ...]:
 
 
 async def score(
-    chosen: Selected, example: Example, models: Models, wanted: Sequence[str], by: ChoiceRule
+    chosen: Selected, example: Answered, models: Models, wanted: Sequence[str], by: ChoiceRule
 ) -> dict[str, Score | NoScore]:
     """The scores of an example, or the choices for a pair."""
     both = sides(chosen, example)
@@ -75,7 +75,7 @@ def _choice(a: Score | NoScore, b: Score | NoScore, spec: ScoreSpec, by: ChoiceR
     return Score(float(value), {"pair": compared, **evidence}, a.automatic and b.automatic)
 
 
-def params_of(chosen: Selected, example: Example, by: ChoiceRule) -> dict[str, Any]:
+def params_of(chosen: Selected, example: Answered, by: ChoiceRule) -> dict[str, Any]:
     """What the signature of a row says of the comparison; {} for a metric that scores the example itself."""
     return {"pair": asdict(by)} if len(sides(chosen, example)) == 2 else {}
 

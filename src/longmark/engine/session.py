@@ -28,7 +28,7 @@ from longmark.models.handles import Backends
 from longmark.models.registry import price_of
 from longmark.models.sending import Stopped
 from longmark.progress import counted
-from longmark.records import Example, Row
+from longmark.records import Answered, Row
 from longmark.records.example import question_hash
 from longmark.records.parts import part_of
 from longmark.records.read import ExampleSource, Reading
@@ -211,7 +211,7 @@ async def _settle(workers: WorkerPool, manifest: dict[str, Any], settings: Setti
             options.tell(f"{name} does not accept a {what}; {how} the model's default.")
 
 
-def _due(examples: Iterable[Example], selected: Sequence[Selected], folder: RunFolder) -> Iterator[Example]:
+def _due(examples: Iterable[Answered], selected: Sequence[Selected], folder: RunFolder) -> Iterator[Answered]:
     """The examples; variants that no metric scores are noted."""
     for example in examples:
         if example.variant_of is not None and not any(
@@ -348,13 +348,13 @@ class ProfileCheck:
         self._slots: Counter[str] = Counter()
         self._values: dict[str, Counter[str]] = {}  # slot -> unknown values; no more of them than are shown, and one
 
-    def over(self, examples: Iterable[Example]) -> Iterator[Example]:
+    def over(self, examples: Iterable[Answered]) -> Iterator[Answered]:
         """The examples as they are."""
         for example in examples:
             self._count(example)
             yield example
 
-    def _count(self, example: Example) -> None:
+    def _count(self, example: Answered) -> None:
         profile = {name: value for name, value in (example.profile or {}).items() if value}
         slots = [name for name in profile if name not in self._known]
         values = {

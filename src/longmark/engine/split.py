@@ -24,7 +24,7 @@ from longmark.engine.folder import written
 from longmark.engine.settings import SessionOptions
 from longmark.errors import UserError
 from longmark.models.client import Booked
-from longmark.records import Example, Row
+from longmark.records import Answered, Row
 from longmark.records.example import question_hash
 from longmark.records.files import lines
 from longmark.records.parts import SUFFIX, BadLine, Part, bad_line_of, line_of
@@ -171,7 +171,7 @@ class PartNotes:
             self._file: IO[bytes] = open(self._new, "wb")  # noqa: SIM115 - `close` closes it
         self._write([part.split])
 
-    def places(self, read: Reading) -> Iterator[Example]:
+    def places(self, read: Reading) -> Iterator[Answered]:
         """The examples, each with its place noted."""
         for example in read:
             self._write([example.id, read.line])

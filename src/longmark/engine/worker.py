@@ -25,7 +25,7 @@ from longmark.models.client import Booked, Client, UsageLog
 from longmark.models.handles import Models
 from longmark.models.protocols import Settling
 from longmark.models.sending import Stopped
-from longmark.records import Example, Row, Signature, Usage
+from longmark.records import Answered, Row, Signature, Usage
 
 _UNANSWERED = frozenset({"model_error", "over_budget"})
 _NO_REPLY = RETRIED | {"too_long"}  # these rows had no reply; replies that the cache holds for them are good
@@ -42,7 +42,7 @@ class Task:
     the cache holds, since the reply that it holds could not be used."""
 
     n: int
-    example: Example
+    example: Answered
     chosen: Selected
     wanted: list[str]
     refresh: bool = False

@@ -30,7 +30,7 @@ from longmark.records.metric_name import base_of, joined, parsed, settings_in
 if TYPE_CHECKING:
     from longmark.domain import Domain
     from longmark.models.handles import Models
-    from longmark.records import Example
+    from longmark.records import Answered
 
 _FIELDS = {"answer": "answer (null)", "references": "reference answer", "base_answer": "base answer"}  # in reasons
 
@@ -75,7 +75,7 @@ class Selected:
             return list(self.scores)
         return [name for name in self.scores if self.metric.applies(base_of(name)[len(self.base) + 1 :], kind)]
 
-    async def score(self, example: Example, models: Models, wanted: Sequence[str]) -> dict[str, Score | NoScore]:
+    async def score(self, example: Answered, models: Models, wanted: Sequence[str]) -> dict[str, Score | NoScore]:
         """Full name -> score of an example, for every name wanted. Missing inputs, ModelError and OverBudget become
         NoScore."""
         try:
@@ -96,9 +96,9 @@ class Selected:
             return dict.fromkeys(wanted, NoScore(error.status, str(error)))
 
 
-def _is_missing(example: Example, name: str) -> bool:
+def _is_missing(example: Answered, name: str) -> bool:
     """Whether a field is None or has no entries. A blank answer is not missing; any other blank text is."""
-    value = getattr(example, name)
+    value = getattr(example, name, None)
     if name in ("answer", "base_answer", "a", "b"):
         return value is None
     return value is None or value == () or (isinstance(value, str) and not value.strip())

@@ -1,7 +1,10 @@
-"""What flows between the stages: `Example` in, `Row` out, and their files. Imports nothing of ours but `errors`."""
+"""What flows between the stages: `Example` and `Pair` in, `Row` out, and their files.
 
-from longmark.records.example import Context, Example
-from longmark.records.pair import Pair
+Imports nothing of ours but `errors`.
+"""
+
+from longmark.records.example import Context, Example, Question
+from longmark.records.pair import Answered, Pair
 from longmark.records.row import ABSENT, STATUSES, Row, Signature, Usage
 
-__all__ = ["ABSENT", "STATUSES", "Context", "Example", "Pair", "Row", "Signature", "Usage"]
+__all__ = ["ABSENT", "STATUSES", "Answered", "Context", "Example", "Pair", "Question", "Row", "Signature", "Usage"]

@@ -19,7 +19,7 @@ from longmark.records import pair_columns
 from longmark.records.carried import CARRIED
 from longmark.records.example import Context, Example
 from longmark.records.files import NotJson, flaw, parse_json
-from longmark.records.pair import Pair
+from longmark.records.pair import Answered, Pair
 from longmark.records.values import Problem, as_list_cell, found, in_one_line, missing, name, text
 
 _OTHER_NAMES = {
@@ -84,7 +84,7 @@ class Columns:
         self.never_seen = {*self._mapped, *(one for column in self._of_pairs.values() for one in column.split(","))}
         self.seen: dict[str, None] = {}
 
-    def example(self, record: Any) -> Example:
+    def example(self, record: Any) -> Answered:
         """The Example of a record, a Pair where it has two answers. Raises BadRecord."""
         if not isinstance(record, dict):
             raise BadRecord(f"expected an object with named fields, found {found(record)}")
@@ -113,7 +113,11 @@ class Columns:
                 continue
             if value is None or (value == () and field not in CARRIED):
                 continue
-            if field in fields and fields[field] != value:
+            if pair and field not in Pair.model_fields:
+                if field == "answer":
+                    wrong.append("answer: a pair has the answers a and b; remove the column answer or rename it")
+                rest[column] = raw
+            elif field in fields and fields[field] != value:
                 columns = f"the columns {source[field]} and {column} differ"
                 wrong.append(f"{field}: {columns}; choose one with --map {field}=COLUMN")
             else:

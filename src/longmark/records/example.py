@@ -1,4 +1,4 @@
-"""One question with an answer to score, and what the metrics may need.
+"""One question with an answer to score, and what the metrics may need. `Question` is what it shares with a `Pair`.
 
 A record from a file becomes an `Example` in `records.columns` (names of other tools) and `records.read` (files).
 """
@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sized
-from typing import Any, ClassVar, Literal
+from functools import cache
+from typing import Any, ClassVar, Literal, Self
 
 import orjson
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -20,6 +21,7 @@ _CLAIMS_OF = {
     "claims_by_contexts": "claims",
     "reference_claims_by_contexts": "reference_claims",
 }
+_FIRST = frozenset(("id", "question_id", "question", "answer", "a", "b"))
 
 
 class Context(BaseModel):
@@ -33,31 +35,21 @@ class Context(BaseModel):
     page: str | None = None
 
 
-class Example(BaseModel):
-    """One answer to one question.
+class Question(BaseModel):
+    """What was asked, and what is known of it: the fields of an `Example` (one answer) and of a `Pair` (two).
 
     id              unique in a file; else a hash of the content
     question_id     pairs systems, runs and variants; else a hash of the question, case and space folded
     question        what was asked; None: not given
-    answer          the answer to score; "" is an empty answer, None a missing one
     contexts        the passages the answer was made from, in their order; empty passages are left out
     references      right answers, any of which will do
     system          who answered; None: the run's folder names it
     variant_of      the question_id of the original, if the question is a paraphrase or perturbation
     variant         what kind of variant it is
-    base_answer     the answer to the original question, copied so that a variant is complete
     profile, task, level, options   what a dataset knows of the question
-    claims          statements of the answer, made elsewhere; (): it makes none; None: not given
-    reference_claims   those of the reference, where there is one reference
+    reference_claims   statements of the reference, made elsewhere, where there is one reference; None: not given
     context_claims  those of each passage, in the order of contexts
-    claims_by_reference              label of each claim with the reference as the premise
-    reference_claims_by_answer       label of each claim of the reference with the answer as the premise
-    claims_by_contexts               for each claim, a label for each passage as the premise
-    reference_claims_by_contexts     for each claim of the reference, a label for each passage as the premise
-    graph           the graph of statements, as node-link JSON
     meta            columns of the file that we do not know
-
-    Labels are `entails`, `contradicts` and `neutral`. ValueError for labels without their claims, or of another number.
     """
 
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
@@ -65,44 +57,27 @@ class Example(BaseModel):
     id: str = ""
     question_id: str = ""
     question: str | None = None
-    answer: str | None = None
     contexts: tuple[Context, ...] = ()
     references: tuple[str, ...] = ()
     system: str | None = None
     variant_of: str | None = None
     variant: str | None = None
-    base_answer: str | None = None
     profile: dict[str, Any] | None = None
     task: str | None = None
     level: str | None = None
     options: dict[str, Any] | list[Any] | None = None
-    claims: tuple[str, ...] | None = None
     reference_claims: tuple[str, ...] | None = None
     context_claims: tuple[tuple[str, ...], ...] | None = None
-    claims_by_reference: tuple[EntailmentLabel, ...] | None = None
-    reference_claims_by_answer: tuple[EntailmentLabel, ...] | None = None
-    claims_by_contexts: tuple[tuple[EntailmentLabel, ...], ...] | None = None
-    reference_claims_by_contexts: tuple[tuple[EntailmentLabel, ...], ...] | None = None
-    graph: dict[str, Any] | None = None
     meta: dict[str, Any] = Field(default_factory=dict)
 
     _NOT_SCORED: ClassVar[dict[str, Any]] = {"id": True, "question_id": True, "contexts": {"__all__": {"page"}}}
 
     @model_validator(mode="after")
-    def _labels_fit(self) -> Example:
+    def _claims_fit(self) -> Self:
         if self.context_claims is not None:
             _check_count("context_claims", self.context_claims, self.contexts, "a list for each passage")
         if self.reference_claims is not None and len(self.references) > 1:
             raise ValueError(f"reference_claims: belong to one reference, found {len(self.references)} references")
-        for field, of in _CLAIMS_OF.items():
-            labels, claims = getattr(self, field), getattr(self, of)
-            if labels is None:
-                continue
-            if claims is None:
-                raise ValueError(f"{field}: needs {of}, the claims that the labels belong to")
-            _check_count(field, labels, claims, f"one for each of the {of}")
-            for i, row in enumerate(labels if field.endswith("contexts") else ()):
-                _check_count(f"{field}[{i}]", row, self.contexts, "one for each passage that is not empty")
         return self
 
     def model_post_init(self, _context: Any) -> None:
@@ -118,7 +93,53 @@ class Example(BaseModel):
 
     def to_json(self) -> bytes:
         """One line of an examples file, without its line end; `pair.example_of` gives the same back."""
-        return orjson.dumps(self.model_dump(exclude_defaults=True), option=orjson.OPT_NON_STR_KEYS)
+        fields = self.model_dump(exclude_defaults=True)
+        ordered = {name: fields[name] for name in self.columns() if name in fields}
+        return orjson.dumps(ordered, option=orjson.OPT_NON_STR_KEYS)
+
+    @classmethod
+    @cache
+    def columns(cls) -> tuple[str, ...]:
+        """The fields in the order of files: ids, question and answers first."""
+        return tuple(sorted(cls.model_fields, key=lambda name: name not in _FIRST))
+
+
+class Example(Question):
+    """One answer to one question. Beside the fields of a `Question`:
+
+    answer          the answer to score; "" is an empty answer, None a missing one
+    base_answer     the answer to the original question, copied so that a variant is complete
+    claims          statements of the answer, made elsewhere; (): it makes none; None: not given
+    claims_by_reference              label of each claim with the reference as the premise
+    reference_claims_by_answer       label of each claim of the reference with the answer as the premise
+    claims_by_contexts               for each claim, a label for each passage as the premise
+    reference_claims_by_contexts     for each claim of the reference, a label for each passage as the premise
+    graph           the graph of statements, as node-link JSON
+
+    Labels are `entails`, `contradicts` and `neutral`. ValueError for labels without their claims, or of another number.
+    """
+
+    answer: str | None = None
+    base_answer: str | None = None
+    claims: tuple[str, ...] | None = None
+    claims_by_reference: tuple[EntailmentLabel, ...] | None = None
+    reference_claims_by_answer: tuple[EntailmentLabel, ...] | None = None
+    claims_by_contexts: tuple[tuple[EntailmentLabel, ...], ...] | None = None
+    reference_claims_by_contexts: tuple[tuple[EntailmentLabel, ...], ...] | None = None
+    graph: dict[str, Any] | None = None
+
+    @model_validator(mode="after")
+    def _labels_fit(self) -> Example:
+        for field, of in _CLAIMS_OF.items():
+            labels, claims = getattr(self, field), getattr(self, of)
+            if labels is None:
+                continue
+            if claims is None:
+                raise ValueError(f"{field}: needs {of}, the claims that the labels belong to")
+            _check_count(field, labels, claims, f"one for each of the {of}")
+            for i, row in enumerate(labels if field.endswith("contexts") else ()):
+                _check_count(f"{field}[{i}]", row, self.contexts, "one for each passage that is not empty")
+        return self
 
 
 def _check_count(field: str, found: Sized, expected: Sized, what: str) -> None:

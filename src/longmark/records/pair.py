@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from typing import Any, ClassVar, Literal, get_args
 
 import orjson
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, ValidationError
 
-from longmark.records.example import Example
+from longmark.errors import UserError
+from longmark.records.example import Example, Question
 from longmark.records.files import NotJson
 from longmark.records.values import in_one_line
 
@@ -31,8 +32,8 @@ _SHARED = frozenset(("question", "contexts", "context_claims", "profile", "task"
 _SHARED |= {"variant_of", "variant"}
 
 
-class Pair(Example):
-    """Two answers to one question; the other fields are those of an `Example`, and `answer` is None.
+class Pair(Question):
+    """Two answers to one question. Beside the fields of a `Question`:
 
     a, b                 the answers, as they stand; "" is an empty one
     a_system, b_system   who wrote them: a model's name, or `human`
@@ -47,7 +48,7 @@ class Pair(Example):
     The labels are no part of `content_hash`, as no metric sees them: a run is not scored again for a new rater.
     """
 
-    _NOT_SCORED: ClassVar[dict[str, Any]] = Example._NOT_SCORED | dict.fromkeys(
+    _NOT_SCORED: ClassVar[dict[str, Any]] = Question._NOT_SCORED | dict.fromkeys(
         ("labels", "label", "expansion_checks"), True
     )
 
@@ -62,12 +63,6 @@ class Pair(Example):
     labels: dict[str, Choice] = Field(default_factory=dict)
     label: Choice | None = None
     expansion_checks: dict[str, dict[ExpansionCheck, Literal["yes", "no"]]] = Field(default_factory=dict)
-
-    @model_validator(mode="after")
-    def _two_answers(self) -> Pair:
-        if self.answer is not None:
-            raise ValueError("answer: a pair has the answers a and b; remove the column answer or rename it")
-        return self
 
     def model_post_init(self, _context: Any) -> None:
         super().model_post_init(_context)
@@ -99,6 +94,18 @@ class Pair(Example):
         return Example.model_construct(**(shared | own))
 
 
+Answered = Example | Pair
+"""A line of an examples file: a question with one answer, or with two."""
+
+
+def singles(examples: Iterable[Answered], source: object) -> Iterator[Example]:
+    """The examples, where none may be a pair. source: where they are from, for the UserError."""
+    for example in examples:
+        if isinstance(example, Pair):
+            raise UserError(f"{source} contains pairs; name a run or a file with one answer per line")
+        yield example
+
+
 def plurality(votes: Iterable[Any], *, absolute: bool = False) -> Any:
     """The most frequent vote; None where two or more lead, or there are none. absolute: also where no more than half of
     the votes are equal to it."""
@@ -110,7 +117,7 @@ def plurality(votes: Iterable[Any], *, absolute: bool = False) -> Any:
 _HUGE = re.compile(rb"\d{19}")
 
 
-def example_of(line: bytes) -> Example:
+def example_of(line: bytes) -> Answered:
     """The Example of a line of an examples file, a Pair where it has the answers `a` and `b`. NotJson or another
     ValueError, with the fields that are wrong, if it is none."""
     if _HUGE.search(line):  # pydantic takes whole numbers that orjson could not write again
@@ -123,7 +130,7 @@ def example_of(line: bytes) -> Example:
         raise ValueError(in_one_line(error)) from None
 
 
-def own_example_of(line: bytes) -> Example:
+def own_example_of(line: bytes) -> Answered:
     """As `example_of`, for a line of `to_json`: no other program wrote its numbers. ValidationError."""
     if b'"a":' in line and b'"b":' in line:
         with suppress(orjson.JSONDecodeError):  # pydantic has the better message

@@ -14,9 +14,8 @@ from typing import Any
 import orjson
 
 from longmark.errors import UserError
-from longmark.records.example import Example
 from longmark.records.files import at, lines, opened
-from longmark.records.pair import own_example_of
+from longmark.records.pair import Answered, own_example_of
 
 SUFFIX = ".part"
 _WIDTH = 4096  # bytes of the first line, which is written last: the counts are known only then
@@ -101,7 +100,7 @@ def part_of(given: Any) -> Part | None:
         ) from None
 
 
-def line_of(line: int, example: Example) -> bytes:
+def line_of(line: int, example: Answered) -> bytes:
     """An example as a line of a part."""
     return b'{"line":%d,"example":%s}\n' % (line, example.to_json())
 
@@ -111,7 +110,7 @@ def bad_line_of(line: int, bad: BadLine) -> bytes:
     return orjson.dumps({"line": line, "bad": bad.message, "fields": bad.fields}, default=str) + b"\n"
 
 
-def records(path: Path) -> Iterator[tuple[int, Example | BadLine]]:
+def records(path: Path) -> Iterator[tuple[int, Answered | BadLine]]:
     """(line in the whole input, the example or the bad record) of a part. UserError for a damaged line."""
     for number, raw in lines(path):
         if number == 1:

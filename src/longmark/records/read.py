@@ -11,11 +11,11 @@ from typing import Any
 from longmark.errors import BadInput, UserError
 from longmark.records import parts, sources
 from longmark.records.columns import BadRecord, Columns, columns_shown
-from longmark.records.example import Example
+from longmark.records.example import Example, Question
 from longmark.records.files import BadLines
-from longmark.records.pair import Pair
+from longmark.records.pair import Answered, Pair, singles
 
-ExampleSource = str | Path | Iterable[Example | Mapping[str, Any]] | Any
+ExampleSource = str | Path | Iterable[Answered | Mapping[str, Any]] | Any
 """A file, Examples or records, or a table: a DataFrame of pandas or polars, a table of pyarrow."""
 
 
@@ -71,7 +71,7 @@ class Reading:
     def bad_lines(self) -> list[str]:
         return self._wrong.lines
 
-    def records(self) -> Iterator[tuple[int, Example | str]]:
+    def records(self) -> Iterator[tuple[int, Answered | str]]:
         """(line or number, the example or everything that is wrong with the record, on one line), each in its order.
 
         Ids are not compared, and the limit does not count.
@@ -79,7 +79,7 @@ class Reading:
         self._columns = self._new_columns()
         line = 0
         for line, record in self._raw():
-            yield line, record if isinstance(record, Example) else self._example(record)
+            yield line, record if isinstance(record, Example | Pair) else self._example(record)
         if not line and not self.part:
             if self._kind:
                 raise UserError(f"{self.name} has no records; write one example per line or row")
@@ -88,16 +88,20 @@ class Reading:
 
     def holds_pairs(self) -> bool:
         """Whether the first record that can be read is a pair."""
-        return next((isinstance(found, Pair) for _, found in self.records() if isinstance(found, Example)), False)
+        return next((isinstance(found, Pair) for _, found in self.records() if isinstance(found, Question)), False)
 
-    def __iter__(self) -> Iterator[Example]:
+    def singles(self) -> Iterator[Example]:
+        """The examples, each with one answer at most. UserError if the file holds pairs."""
+        return singles(self, self.name)
+
+    def __iter__(self) -> Iterator[Answered]:
         self.good, self._wrong, self.pairs = 0, BadLines(), self.part.pairs if self.part else None
         records = self.records()
         with seen_ids() as first_use:
             while self._limit is None or self.good < self._limit:
                 line, found = next(records, (0, None))
                 fields: Mapping[str, Any] | None = found.fields if isinstance(found, _Bad) else {}
-                if isinstance(found, Example):
+                if isinstance(found, Question):
                     fields = {"system": found.system, "question_id": found.question_id}
                     if self.pairs is None:
                         self.pairs = isinstance(found, Pair)
@@ -139,7 +143,7 @@ class Reading:
             return sources.of_frame(self._given)
         return enumerate((dict(one) if isinstance(one, Mapping) else one for one in self._given), 1)
 
-    def _example(self, record: Any) -> Example | str:
+    def _example(self, record: Any) -> Answered | str:
         if isinstance(record, sources.Unreadable):
             return record.message
         if isinstance(record, parts.BadLine):
@@ -161,13 +165,13 @@ class _Bad(str):
         return made
 
 
-def _other_kind(example: Example) -> str:
+def _other_kind(example: Question) -> str:
     if isinstance(example, Pair):
         return "a pair of answers in a file of single answers; put pairs into a file of their own"
     return "no pair: it has not two answers, as the records before it have; put single answers into a file of their own"
 
 
-def _repeated(example: Example, first: object) -> str:
+def _repeated(example: Question, first: object) -> str:
     if "id" in example.model_fields_set:
         return f'id: "{example.id}" was already used in line {first}'
     return f"the same record as line {first}; add ids to keep both"

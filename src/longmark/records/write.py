@@ -31,7 +31,7 @@ from longmark.records import sources
 from longmark.records.carried import CARRIED
 from longmark.records.example import Example
 from longmark.records.files import NotJson, at, lines, parse_json
-from longmark.records.pair import Pair
+from longmark.records.pair import Answered, Pair
 from longmark.records.row import Row
 from longmark.records.values import Problem, folded, found, missing, name, text
 
@@ -41,8 +41,8 @@ WRITTEN = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".tsv": "tsv", 
 ROW_COLUMNS = tuple(field.name for field in fields(Row))
 _FORMULA = tuple("=+-@")  # first characters that begin a formula in a spreadsheet
 _OWN_COLUMNS = frozenset(ROW_COLUMNS)
-EXAMPLE_COLUMNS = tuple(Example.model_fields)
-PAIR_COLUMNS = tuple(name for name in Pair.model_fields if name not in ("answer", "base_answer"))
+EXAMPLE_COLUMNS = Example.columns()
+PAIR_COLUMNS = Pair.columns()
 
 _ROW_JSON = ("evidence", "signature", "usage", "automatic", "versions")
 _EXAMPLE_JSON = ("profile", "options", "graph", "meta", "labels", "expansion_checks", *CARRIED)
@@ -62,7 +62,7 @@ def write_rows(rows: Iterable[Row], path: str | Path) -> int:
     return write_records(rows, Path(path), _flat_row, ROW_COLUMNS)
 
 
-def write_examples(examples: Iterable[Example], path: str | Path) -> int:
+def write_examples(examples: Iterable[Answered], path: str | Path) -> int:
     """Writes examples, or pairs; returns their count. An existing file is replaced once the last one is written."""
     every = iter(examples)
     first = list(islice(every, 1))
@@ -214,7 +214,7 @@ def _flat_row(row: Row) -> dict[str, Any]:
     return record | {name: _json(record[name]) for name in _ROW_JSON}
 
 
-def _flat_example(columns: Sequence[str], example: Example) -> dict[str, Any]:
+def _flat_example(columns: Sequence[str], example: Answered) -> dict[str, Any]:
     """text, None, a list of {id, text} for contexts, a list of texts for references."""
     record = {name: getattr(example, name) for name in columns}
     record["contexts"] = [{"id": context.id, "text": context.text} for context in example.contexts]

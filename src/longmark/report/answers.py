@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from longmark.records import Example, Pair, Row
+from longmark.records import Answered, Example, Pair, Question, Row
 from longmark.report.choices import Agreement, choice_of, choices_view, disagreement, sides
 from longmark.report.evidence import views_of
 from longmark.report.format import counted, fixed
@@ -87,7 +87,7 @@ class Shown:
     id: str
     question_id: str
     system: int
-    example: Example | None = None
+    example: Answered | None = None
     results: dict[str, Row] = field(default_factory=dict)
 
     def line(self) -> dict[str, Any]:
@@ -127,7 +127,7 @@ def load(index: Observations, runs: Sequence[Path], selection: Selection) -> Loa
         for example in examples_of(folder):
             if isinstance(example, Pair) and example.label:
                 labels[example.id] = example.label
-            answers += bool(example.answer)
+            answers += bool(_answer_of(example))
             cut += _is_cut(example)
             alike = waiting.get((run, example.id), [])
             for shown in alike:
@@ -150,7 +150,11 @@ def load(index: Observations, runs: Sequence[Path], selection: Selection) -> Loa
     return Loaded(ordered + without, answers, cut, agreement)
 
 
-def _is_cut(example: Example) -> bool:
+def _answer_of(example: Answered | None) -> str | None:
+    return example.answer if isinstance(example, Example) else None
+
+
+def _is_cut(example: Question) -> bool:
     """Whether its answer ended at the token limit, as `longmark rag` notes it."""
     rag = example.meta.get("rag")
     return isinstance(rag, dict) and rag.get("finish") == "length"
@@ -160,14 +164,14 @@ def entry(shown: Shown, summary: Summary, titles: dict[str, str], manifest: Mani
     """What the template needs of an answer. manifest: of its source. A metric without a row was not requested or
     does not apply to it where the run has ended; of a file of rows nothing is known."""
     example, results = shown.example, shown.results
-    question, answer = (example.question or "", example.answer or "") if example else ("", "")
+    question, answer = (example.question if example else None) or "", _answer_of(example)
     due = [name for name in summary.metrics if name in results or (manifest.data and not manifest.ended)]
     worst = worst_of(results, summary.facts)
     heads = {name: _head(name, results.get(name), summary, titles) for name in due}
     judged = {name: head for name, head in heads.items() if summary.facts[name].view[0] == "judges"}
     marks = [row for name, row in results.items() if name in heads and summary.facts[name].view[0] == "marked"]
-    why, quoted = reasons_view(results, example.answer if example else None, judged)
-    mark(marks, example.answer if example else None, quoted)
+    why, quoted = reasons_view(results, answer, judged)
+    mark(marks, answer, quoted)
     views = [*([why] if why else []), *views_of(results, summary.facts)]
     pair = example if isinstance(example, Pair) else None
     if pair:
@@ -184,7 +188,7 @@ def entry(shown: Shown, summary: Summary, titles: dict[str, str], manifest: Mani
         "has_texts": example is not None or manifest.folder.is_dir(),
         "system": summary.systems[shown.system],
         "several": len(summary.systems) > 1,
-        "snippet": _start(question or answer),
+        "snippet": _start(question or answer or ""),
         "excerpt": _start(answer or (pair.a if pair else "")) if question else "",
         "worst": [(metrics[name], why) for name, why in worst],
         "due": list(metrics.values()),

@@ -18,7 +18,7 @@ import orjson
 from numpy.typing import NDArray
 
 from longmark.errors import UnknownName
-from longmark.records import Row, Signature
+from longmark.records import Example, Row, Signature
 from longmark.scores.files import examples_of, no_rows, shortest_names, source_of
 from longmark.scores.manifest import MetricFacts, read_manifest, refuse_pairs
 from longmark.scores.observations import Observation, Observations
@@ -136,7 +136,7 @@ def _read(given: Source, notices: list[str]) -> _Source:
             source = _Source(path, facts=manifest.metrics())
             observations.add_run(path)
             for example in examples_of(path):
-                if example.answer is not None:
+                if isinstance(example, Example) and example.answer is not None:
                     source.texts[example.id] = (len(example.answer.strip()), hash(example.answer))
         for metric in observations.metrics:
             source.signatures[metric] = observations.signatures(metric, 0)

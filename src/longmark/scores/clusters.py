@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from longmark.errors import UserError
-from longmark.records import Example
+from longmark.records import Question
 from longmark.records.sources import kind_of, records
 from longmark.records.write import ROW_COLUMNS
 
@@ -15,7 +15,7 @@ QUESTION = "question_id"
 _OWN = ("task", "level", "variant_of", "variant")
 
 
-def fields_of(example: Example) -> dict[str, str]:
+def fields_of(example: Question) -> dict[str, str]:
     """The fields that can be a cluster: columns of the file that are not ours, slots of the profile, task, level,
     variant and variant_of. Lists, objects and empty values are none."""
     own = {name: getattr(example, name) for name in _OWN}
@@ -28,7 +28,7 @@ def columns_of(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
         yield place, _texts({name: value for name, value in record.items() if name.strip().lower() not in ROW_COLUMNS})
 
 
-def refuse_unknown(field: str, examples: Iterable[Example]) -> None:
+def refuse_unknown(field: str, examples: Iterable[Question]) -> None:
     """UserError, naming the fields there are, if no example has the field."""
     known: set[str] = set()
     for example in examples:

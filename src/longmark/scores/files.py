@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from longmark.errors import UserError
-from longmark.records import Example, Row, Signature, Usage
+from longmark.records import Answered, Row, Signature, Usage
 from longmark.records.files import NotJson, at, lines, parse_json
 from longmark.records.pair import example_of
 from longmark.records.write import placed_rows
@@ -117,7 +117,7 @@ def absent_of(source: Path, metrics: Sequence[str], systems: Sequence[str]) -> I
             raise UserError(at(path, number, f"not an absent answer ({error}); {AGAIN}")) from None
 
 
-def examples_of(source: Path) -> Iterator[Example]:
+def examples_of(source: Path) -> Iterator[Answered]:
     """The examples of a run folder in their order. None for a file of rows, or if the folder has no examples.jsonl.
 
     UserError, with the line, if the file cannot be read. An unfinished last line is left out.

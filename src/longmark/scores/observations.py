@@ -21,7 +21,7 @@ from typing import Any, Self
 import orjson
 
 from longmark.errors import UnknownName, UserError
-from longmark.records import Example, Row, Signature, Usage
+from longmark.records import Answered, Row, Signature, Usage
 from longmark.scores.clusters import QUESTION, columns_of, fields_of, no_such_field
 from longmark.scores.files import absent_of, examples_of, no_rows, placed_rows_of, shortest_names, system_of
 from longmark.scores.manifest import Manifest, MetricFacts, read_manifest
@@ -196,7 +196,7 @@ class Observations:
         self._add_all(((row, {}) for row in rows), name)
 
     def _add_all(
-        self, rows: Iterable[tuple[Row, Mapping[str, str]]], run: Path, examples: Iterable[Example] = ()
+        self, rows: Iterable[tuple[Row, Mapping[str, str]]], run: Path, examples: Iterable[Answered] = ()
     ) -> None:
         number = len(self._runs)
         self._runs.append(run)

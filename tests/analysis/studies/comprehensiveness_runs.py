@@ -11,6 +11,7 @@ from tests.program import write_jsonl
 
 from longmark.datasets.published import WIKICONTRADICT, read
 from longmark.records import Example
+from longmark.records.pair import singles
 from longmark.records.write import write_examples
 
 NLI, QA, E2E = (f"comprehensiveness.{name}" for name in ("nli", "qa", "end_to_end"))
@@ -20,12 +21,12 @@ Scores = Callable[[Example], float | None]
 def wiki(folder: Path, records: int) -> list[Example]:
     """Five answers to each of `records` questions."""
     lines = [{**WIKI, "question": f"How high is tower {i}?"} for i in range(records)]
-    return read("wikicontradict", write_jsonl(folder / "wiki.jsonl", lines))
+    return list(singles(read("wikicontradict", write_jsonl(folder / "wiki.jsonl", lines)), "wikicontradict"))
 
 
 def bank(folder: Path, records: int) -> list[Example]:
     """Two claims on each of `records` questions."""
-    return read("conflictbank", write_jsonl(folder / "bank.jsonl", [BANK] * records))
+    return list(singles(read("conflictbank", write_jsonl(folder / "bank.jsonl", [BANK] * records)), "conflictbank"))
 
 
 def evidence(example: Example, share: float, question: str | None = None) -> dict[str, Any]:

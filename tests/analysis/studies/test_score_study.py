@@ -134,9 +134,9 @@ def test_its_figures_are_those_of_its_models(whole: tuple[Fakes, ScorePlan, Outc
 
 def test_what_stands_in_its_folder(whole: tuple[Fakes, ScorePlan, Outcome, CallCache]):
     _, plan, _, _ = whole
-    questions, variants = list(Reading(plan.questions_path)), list(Reading(plan.variants_path))
+    questions, variants = list(Reading(plan.questions_path).singles()), list(Reading(plan.variants_path))
     assert (len(questions), len(variants)) == (4, 20)
-    answers = list(Reading(plan.answers_path(plan.generators[0])))
+    answers = list(Reading(plan.answers_path(plan.generators[0])).singles())
     assert len(answers) == 24
     assert {one.system for one in answers} == {"A"}
     assert all(one.base_answer for one in answers if one.variant_of)
@@ -226,7 +226,7 @@ def test_questions_of_a_file(tmp_path: Path, idx: Path, cache: CallCache):
         carry(plan, cache, until="answers")
     given = write_jsonl(tmp_path / "given.jsonl", [lines[0], lines[2]])
     assert carry(plan, cache, until="answers").stopped is None
-    questions = list(Reading(plan.questions_path))
+    questions = list(Reading(plan.questions_path).singles())
     assert [(one.question, one.answer) for one in questions] == [
         ("Why do rails buckle?", None),
         ("What closes roads?", None),
@@ -258,8 +258,8 @@ def test_published_answers_go_into_the_tables(tmp_path: Path, cache: CallCache):
     plan = fakes.plan(tmp_path / "study", None, generators=generators, questions=file, n=None)
     outcome = carry(plan, cache, tell=told.append)
     assert fakes.generators[0].requests == fakes.generators[1].requests == []
-    assert [one.id for one in Reading(plan.questions_path)] == ["q1-GPT-4o", "q2-GPT-4o"]
-    answers = list(Reading(plan.answers_path(generators[1])))
+    assert [one.id for one in Reading(plan.questions_path).singles()] == ["q1-GPT-4o", "q2-GPT-4o"]
+    answers = list(Reading(plan.answers_path(generators[1])).singles())
     assert [(one.id, one.answer, one.system) for one in answers] == [
         ("q1-Gemini", "1. Smoke closes roads in 1, Gemini.", "Gemini"),
         ("q2-Gemini", "1. Smoke closes roads in 2, Gemini.", "Gemini"),
@@ -284,11 +284,11 @@ def test_given_answers_are_the_base_of_the_variants_that_a_model_answers(tmp_pat
     more = {"generators": generators, "questions": file, "n": None, "variants": ("paraphrase",), "proxies": ()}
     plan = fakes.plan(tmp_path / "study", idx, **more)
     carry(plan, cache, until="answers")
-    given = {one.id: one for one in Reading(plan.answers_path(generators[0]))}
+    given = {one.id: one for one in Reading(plan.answers_path(generators[0])).singles()}
     assert given["q1-GPT-4o"].answer == "1. Smoke closes roads in 1, GPT-4o."
     (variant,) = (one for one in given.values() if one.variant_of == "q1")
     assert variant.base_answer == "1. Smoke closes roads in 1, GPT-4o."
-    made = [one for one in Reading(plan.answers_path(generators[1])) if one.variant_of is None]
+    made = [one for one in Reading(plan.answers_path(generators[1])).singles() if one.variant_of is None]
     assert len(made) == 2
     assert all("Confidence score" in (one.answer or "") for one in made)
 
@@ -393,7 +393,7 @@ def test_a_model_that_gives_no_reply_leaves_its_stage_unfinished(
     outcome = carry(plan, cache)
     assert outcome.stopped is None
     assert len(flaky.requests) - asked == 2  # the drought's question and its variant, nothing else
-    assert len(list(Reading(plan.answers_path(plan.generators[0])))) == 14
+    assert len(list(Reading(plan.answers_path(plan.generators[0])).singles())) == 14
 
 
 def test_gaps_that_are_allowed_are_told(tmp_path: Path, idx: Path, cache: CallCache):
@@ -473,7 +473,7 @@ def test_what_is_wrong_is_reported_before_a_call(tmp_path: Path, idx: Path, cach
 
 def test_labels_of_people_make_their_tables(whole: tuple[Fakes, ScorePlan, Outcome, CallCache], tmp_path: Path):
     _, plan, _, cache = whole
-    questions = list(Reading(plan.questions_path))
+    questions = list(Reading(plan.questions_path).singles())
     shared = [{one.question for one in its.values()} for its in answers_of(plan).values()]
     assert shared == [{one.question_id for one in questions}] * 2
     lines = [

@@ -43,7 +43,7 @@ class Small:
 
     async def answers(self) -> Made:
         self.made.append("answers")
-        lines = [one.model_copy(update={"answer": "So."}) for one in Reading(self.out / "questions.jsonl")]
+        lines = [one.model_copy(update={"answer": "So."}) for one in Reading(self.out / "questions.jsonl").singles()]
         return Made(lines, left_out=self.no_reply, no_reply=self.no_reply, notes=["the answers are short"])
 
     def study(self, kind: str = "small", **session: Any) -> Study:

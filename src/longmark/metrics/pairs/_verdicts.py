@@ -26,7 +26,6 @@ from longmark.judging import Judging
 from longmark.metric import Metric, Score, paper
 from longmark.models.handles import ChatHandle, Models
 from longmark.prompts import Prompt
-from longmark.records import Example
 from longmark.records.evidence import Choices, Chosen
 from longmark.records.pair import Choice, Pair, Side, plurality
 
@@ -208,8 +207,7 @@ def judged_pairs(
     votes: samples and temperature of one order, where they are the metric's own; replies: calls of one judge for one
     order."""
 
-    async def score(pair: Example, models: Models, given: Any) -> Score:
-        assert isinstance(pair, Pair)
+    async def score(pair: Pair, models: Models, given: Any) -> Score:
         asked = question(pair, given, models.judging.seed)
         often = replace(models.judging, **votes(given)) if models.judging.by_text else models.judging
         judges = {judge.name: partial(opinion, models, judge, asked, often) for judge in models.judges}
@@ -232,7 +230,7 @@ def orders_of(params: Params) -> int:
 
 
 def pair_metric(
-    score: Callable[[Example, Models, Any], Awaitable[Score]],
+    score: Callable[[Pair, Models, Any], Awaitable[Score]],
     prompts: tuple[Prompt, ...],
     params: type,
     calls: Callable[[Any, int], int],

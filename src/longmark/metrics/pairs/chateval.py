@@ -39,7 +39,6 @@ from longmark.metrics.pairs._verdicts import (
 )
 from longmark.models.handles import Models
 from longmark.prompts import Prompt
-from longmark.records import Example
 from longmark.records.pair import Pair, plurality
 
 PROMPT = Prompt(
@@ -70,9 +69,8 @@ class ChatEvalParams(Params):
         check_reply(self.max_tokens, self.temperature)
 
 
-async def score(pair: Example, models: Models, params: Any) -> Score:
+async def score(pair: Pair, models: Models, params: Any) -> Score:
     """The verdict of the discussion, or of both discussions."""
-    assert isinstance(pair, Pair)
 
     async def panel(texts: dict[str, str]) -> Opinion:
         return await discuss(models, params, texts)

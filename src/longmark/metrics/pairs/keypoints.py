@@ -41,7 +41,6 @@ from longmark.metrics.pairs._verdicts import SCORES, equal, pair_metric, verdict
 from longmark.models.handles import ChatHandle, Models
 from longmark.models.protocols import ChatReply
 from longmark.prompts import prompt
-from longmark.records import Example
 from longmark.records.evidence import Choices, Chosen
 from longmark.records.pair import Pair, plurality
 from longmark.text.claims import each_once
@@ -125,9 +124,8 @@ async def key_points(models: Models, pair: Pair, params: Any) -> list[str]:
     return (await ask(models, models.judges[0], POINTS, texts, _LIST)).value
 
 
-async def score(pair: Example, models: Models, params: Any) -> Score:
+async def score(pair: Pair, models: Models, params: Any) -> Score:
     """The comparison of the sums of both answers' points."""
-    assert isinstance(pair, Pair)
     if params.equal == "tie" and (tie := equal(pair)):
         return tie
     points = await key_points(models, pair, params)

@@ -28,7 +28,6 @@ from longmark.metrics.pairs._files import BUILT_IN, parts, played_by, signed
 from longmark.metrics.pairs._verdicts import ABSENT, check_reply, equal, pair_metric, texts_of, verdict_of
 from longmark.models.handles import Models
 from longmark.prompts import Prompt
-from longmark.records import Example
 from longmark.records.evidence import Choices, Chosen
 from longmark.records.pair import Pair
 
@@ -71,9 +70,8 @@ class ReferParams:
         check_reply(self.max_tokens, self.temperature)
 
 
-async def score(pair: Example, models: Models, params: Any) -> Score:
+async def score(pair: Pair, models: Models, params: Any) -> Score:
     """The comparison of the chair's ratings of both answers."""
-    assert isinstance(pair, Pair)
     if params.equal == "tie" and (tie := equal(pair)):
         return tie
     shown = texts_of(pair)

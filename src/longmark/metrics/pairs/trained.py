@@ -47,7 +47,6 @@ from longmark.metrics.pairs._verdicts import (
 )
 from longmark.models.handles import ChatHandle, Models
 from longmark.models.protocols import Message
-from longmark.records import Example
 from longmark.records.evidence import Choices, Chosen
 from longmark.records.pair import Choice, Pair, plurality
 
@@ -167,9 +166,8 @@ class TrainedParams(Params):
 _FILE = "trained.yaml"
 
 
-async def score(pair: Example, models: Models, params: Any) -> Score:
+async def score(pair: Pair, models: Models, params: Any) -> Score:
     """The verdict of trained judges."""
-    assert isinstance(pair, Pair)
     layout: Format = params.format
     if layout.sees == "pair":
         asked = {judge.name: partial(_opinion, judge, models, params) for judge in models.judges}

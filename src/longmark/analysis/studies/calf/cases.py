@@ -16,7 +16,7 @@ from longmark.analysis.metaeval.choice_sample import TIE
 from longmark.analysis.studies.calf.results import Results
 from longmark.analysis.studies.calf.rows import SCORE_OF, VERDICTS, Judge
 from longmark.engine.manifest import PAIRS
-from longmark.records import Example, Row
+from longmark.records import Answered, Row
 from longmark.records.write import write_examples, write_object, write_rows
 from longmark.report.html import write_report
 from longmark.scores.files import examples_of, rows_of
@@ -55,7 +55,7 @@ def links(results: Results) -> dict[str, str]:
     return found
 
 
-def write_pages(results: Results, pairs: Iterable[Example], out: Path) -> list[Path]:
+def write_pages(results: Results, pairs: Iterable[Answered], out: Path) -> list[Path]:
     """Writes a page for each metric that is wrong somewhere, with the rows of all metrics on its pairs; returns their
     folder. pairs: those of the file, where they may be in no run."""
     pages = links(results)
@@ -84,7 +84,7 @@ def write_pages(results: Results, pairs: Iterable[Example], out: Path) -> list[P
     return [out / FOLDER] if pages else []
 
 
-def _verdicts(example: Example, results: Results) -> Iterator[Row]:
+def _verdicts(example: Answered, results: Results) -> Iterator[Row]:
     """The verdicts that came with a pair, as rows."""
     given: Mapping[str, object] = example.meta.get(VERDICTS, {})
     for name, verdicts in given.items():

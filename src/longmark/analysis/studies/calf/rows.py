@@ -18,7 +18,7 @@ from longmark.analysis.metaeval.agreement import Vote
 from longmark.analysis.metaeval.choice_sample import TIE
 from longmark.errors import NoScore, UserError
 from longmark.metrics.classic._tokens import tokens
-from longmark.records import Example, Pair, Row
+from longmark.records import Answered, Pair, Row
 from longmark.records.evidence import Choices, Chosen, SideScores
 from longmark.records.pair import HUMAN, plurality
 from longmark.records.values import in_one_line
@@ -104,7 +104,7 @@ class Read:
     notices: list[str] = field(default_factory=list)
 
 
-def read(runs: Sequence[Path], pairs: Iterable[Example] = ()) -> Read:
+def read(runs: Sequence[Path], pairs: Iterable[Answered] = ()) -> Read:
     """The pairs of runs, and of a file that is in no run yet.
 
     A metric of several runs has the run's name behind it: `pairs.direct (small)`. UserError if a source has examples
@@ -145,7 +145,7 @@ def read(runs: Sequence[Path], pairs: Iterable[Example] = ()) -> Read:
     return found
 
 
-def _add_pairs(found: Read, hashes: list[str], examples: Iterable[Example], source: str) -> None:
+def _add_pairs(found: Read, hashes: list[str], examples: Iterable[Answered], source: str) -> None:
     for pair in examples:
         if not isinstance(pair, Pair):
             raise UserError(f"{source}: the example {pair.id} is not a pair; a pair has the columns a and b")

@@ -17,6 +17,7 @@ from longmark.errors import UserError
 from longmark.metrics.climaqa.factual_accuracy import LABELS, SUPPORTS
 from longmark.metrics.climaqa.phrase_similarity import WINDOWS, Phrases
 from longmark.records.metric_name import under
+from longmark.records.pair import singles
 from longmark.scores.files import examples_of, rows_of, source_of
 from longmark.stats.proportion import clustered_share
 from longmark.stats.results import Estimate
@@ -50,7 +51,8 @@ def windows(path: Path, results: Results) -> list[Window]:
     rows = (row for row in rows_of(source) if under(PS.metric, [row.metric]))
     phrases = {row.example_id: Phrases.of(row.evidence) for row in rows}
     cosines = {name: one.windows for name, one in phrases.items() if one and one.windows}
-    labelled = [one for one in examples_of(source) if one.meta.get("label") in (RIGHT, WRONG) and one.id in cosines]
+    given = singles(examples_of(source), source)
+    labelled = [one for one in given if one.meta.get("label") in (RIGHT, WRONG) and one.id in cosines]
     answers = [one for one in labelled if (one.answer or "").strip() not in map(str.strip, one.references)]
     answers.sort(key=lambda one: one.meta["label"] != RIGHT)
     right = np.array([one.meta["label"] == RIGHT for one in answers], dtype=np.float64)

@@ -21,6 +21,7 @@ from longmark.rag import index as rag_index
 from longmark.records import Example, sources
 from longmark.records.benchmark import Form, Item
 from longmark.records.metric_name import under
+from longmark.records.pair import singles
 from longmark.scores.answers import read_answers
 from longmark.scores.files import examples_of, name_of, sources_of
 from longmark.validator.labels import families
@@ -122,7 +123,7 @@ def _answers(found: Read, items: Mapping[str, Item]) -> dict[str, tuple[Example,
     """Id -> the answer and its system, of all runs; adds their items and systems. items: of the benchmark."""
     answers: dict[str, tuple[Example, System]] = {}
     for run in found.runs:
-        for one in examples_of(run):
+        for one in singles(examples_of(run), run):
             item = items.get(one.question_id)
             if item is None:
                 raise UserError(

@@ -11,6 +11,7 @@ from longmark.datasets.published import DATASET, DEFAULT, LABELS, WIKICONTRADICT
 from longmark.errors import UserError
 from longmark.records import Example, Row
 from longmark.records.metric_name import under
+from longmark.records.pair import singles
 from longmark.records.read import Reading
 from longmark.scores.clusters import QUESTION, fields_of
 from longmark.scores.files import examples_of, name_of, some_rows_of, sources_of
@@ -75,11 +76,11 @@ def read(
     UserError if a source has no row of the metrics, if a row's example is not known, or if two sources have scores of
     the same answer by the same method and model.
     """
-    outside = {one.id: one for one in Reading(examples)} if examples else {}
+    outside = {one.id: one for one in Reading(examples).singles()} if examples else {}
     found: list[Scored] = []
     seen: dict[tuple[str, str, str, str], Path] = {}
     for source in sources_of(runs):
-        known = {one.id: one for one in examples_of(source)} or outside
+        known = {one.id: one for one in singles(examples_of(source), source)} or outside
         count = len(found)
         for row in some_rows_of(source, notices):
             if not _wanted(row, options.metrics):

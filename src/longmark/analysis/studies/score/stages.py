@@ -164,7 +164,7 @@ class _Stages:
     def _lines(self) -> Iterator[Example]:
         plan = self._plan
         assert plan.questions is not None
-        return iter(Reading(plan.questions, mapping=plan.mapping, limit=plan.n, skip_bad=plan.skip_bad))
+        return Reading(plan.questions, mapping=plan.mapping, limit=plan.n, skip_bad=plan.skip_bad).singles()
 
     def _read_given(self) -> None:
         """Takes the answers of the file by their `system`; without one, as those of the only generator."""
@@ -189,7 +189,7 @@ class _Stages:
     async def _make_variants(self) -> Made:
         if not self.variants:
             return Made([])
-        questions = list(Reading(self._plan.questions_path))
+        questions = list(Reading(self._plan.questions_path).singles())
         count = self._session.counter(VARIANTS, len(questions) * self._varied)
         whole, kinds = Made([]), self.variants
         writers: dict[str, Models | None] = {**self._writers} or {"": None}
@@ -219,7 +219,7 @@ class _Stages:
     async def _take_answers(self, generator: Member) -> Made:
         """The given answers of a generator that has no model."""
         taken, left_out = [], []
-        for one in Reading(self._plan.questions_path):
+        for one in Reading(self._plan.questions_path).singles():
             example = self.given.get((generator.label, one.question_id))
             if example is not None:
                 taken.append(example)
@@ -234,7 +234,7 @@ class _Stages:
         every = [
             one.model_copy(update={"system": generator.label})
             for path in (plan.questions_path, plan.variants_path)
-            for one in (Reading(path) if path.stat().st_size else ())
+            for one in (Reading(path).singles() if path.stat().st_size else ())
         ]
         given = {one.question_id: self.given.get((generator.label, one.question_id)) for one in every}
         taken = [example for one in every if (example := given[one.question_id]) is not None]
