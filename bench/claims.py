@@ -36,7 +36,7 @@ import numpy as np
 from bench.coverage import DIFFERENCES, LAYOUTS, SHAPES, SYSTEMS, Floats, drawn, scores, sizes, table
 from bench.stats import rare
 
-from longmark.analysis.compare.effects import of_d_z, of_share
+from longmark.analysis.compare.results import of_d_z, of_share
 from longmark.analysis.compare.tests import detectable
 from longmark.stats.agreement import fleiss_kappa
 from longmark.stats.bradley_terry import bradley_terry

@@ -24,8 +24,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from longmark.analysis.compare import effects
-from longmark.analysis.compare.results import MetricResult, difference_bounds
+from longmark.analysis.compare.results import MetricResult, difference_bounds, of_mean
 from longmark.analysis.compare.tests import PairDifference, Tested
 from longmark.analysis.grid import Grid
 from longmark.errors import UserError
@@ -111,7 +110,7 @@ def decisions(
             estimates, words, remarks = [], [], []
             for reading, of in readings:
                 bounds = difference_bounds(metric.facts)
-                estimate = effects.of_mean(*reading.differences(*places), bounds, one.largest, level)
+                estimate = of_mean(*reading.differences(*places), bounds, one.largest, level)
                 ahead = None if of.better is None else of.better == pair.first
                 word, remark = _word(estimate, margin or 0.0, one.sign, ahead, of)
                 estimates.append(estimate)

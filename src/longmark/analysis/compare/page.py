@@ -7,11 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 from longmark.analysis.compare.comparison import Comparison
-from longmark.analysis.compare.effects import FEWEST_JACKKNIFE
 from longmark.analysis.compare.hypotheses import hypotheses_section
 from longmark.analysis.compare.judges import for_judges, judge_section
 from longmark.analysis.compare.margin import UNDECIDED, margin_section
-from longmark.analysis.compare.results import MetricResult, PairResult, QuestionApart, SystemResult
+from longmark.analysis.compare.results import FEWEST_JACKKNIFE, MetricResult, PairResult, QuestionApart, SystemResult
 from longmark.analysis.grid import Grid
 from longmark.report.charts import ForestRow, Stack, groups, stacked
 from longmark.report.document import Document, Section, folded_after

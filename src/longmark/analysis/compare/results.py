@@ -2,7 +2,17 @@
 
 A pair's difference and effects are over the questions with a score of both, a system's mean is over all of its own.
 `Settings.complete` leaves out the questions without a score of some system. The deciding p is that of `tests`; the
-randomised Tukey HSD of the CCRS paper stands beside it, where each question is a cluster of its own.
+randomised Tukey HSD of the CCRS paper stands beside it, where each question is a cluster of its own. Intervals:
+
+    mean         Hall's t, clipped to the bounds (`stats.means`)
+    difference   the interval that inverts the deciding test (`stats.max_t.inverted`)
+    d_z          mean of d / standard deviation of d (divisor n - 1), d: the differences of a pair. Interval: Student's
+                 t with the delete-one jackknife's standard error, over clusters if there are any (d.f. of
+                 `stats.clusters`); below 15 questions noncentral t, exact for normal differences
+    share won    (won + ties / 2) / n, the mean of points 1, 1/2 and 0, with the interval of a mean between 0 and 1
+
+d_z has no interval if too few differences are unlike the rest: fewer than 8, and than half of them. The spread is then
+that of a handful, which no interval covers (docs/statistics.md).
 """
 
 from __future__ import annotations
@@ -13,19 +23,29 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.special import nctdtrinc
 
-from longmark.analysis.compare import effects
 from longmark.analysis.compare.tests import PairDifference, PairTests, Reading, Settings, Tested
 from longmark.report.format import MOST_DECIMALS, decimals, direction
 from longmark.scores.manifest import MetricFacts
 from longmark.scores.observations import Unscored
 from longmark.scores.paired import Scores
+from longmark.stats.clusters import degrees_of_freedom
+from longmark.stats.correlation import JACKKNIFE
 from longmark.stats.max_t import inverted
-from longmark.stats.means import ALL_EQUAL, Bounds
+from longmark.stats.means import ALL_EQUAL, Bounds, few_clusters, mean_estimate
+from longmark.stats.permutation import rounding
 from longmark.stats.results import Estimate, TukeyTest
-from longmark.stats.samples import Floats
+from longmark.stats.samples import Floats, Ints
+from longmark.stats.student import t_quantile
 
 _QUESTIONS = 10  # shown for each metric
+TIE = 1e-9
+NONCENTRAL = "noncentral t"
+FEWEST_JACKKNIFE = 15
+"""Questions from which the interval of d_z is the jackknife's."""
+
+_FEWEST, _UNLIKE = 3, 8  # questions or clusters; those whose difference is unlike the most frequent one
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,7 +270,7 @@ def _systems(
             SystemResult(
                 metric=metric,
                 system=name,
-                mean=effects.of_mean(values, clusters, (facts.lo, facts.hi), tested.largest, how.level),
+                mean=of_mean(values, clusters, (facts.lo, facts.hi), tested.largest, how.level),
                 rows=scores.rows(metric, name),
                 unscored=scores.unscored(metric, name),
                 silent=silent,
@@ -280,11 +300,11 @@ def _pairs(tested: Tested, tests: PairTests, facts: MetricFacts, how: Settings) 
                 second=tested.names[b],
                 common=_difference(tested, tested.common, (a, b), tests.common[k], facts, how),
                 counted=None if counted is None else _difference(tested, counted, (a, b), tests.counted[k], facts, how),
-                d_z=effects.of_d_z(apart, clusters, tested.largest, how.level, missing),
-                share=effects.of_share(ahead, clusters, how.level, missing),
-                won=int((ahead > effects.TIE).sum()),
-                ties=int((np.abs(ahead) <= effects.TIE).sum()),
-                lost=int((ahead < -effects.TIE).sum()),
+                d_z=of_d_z(apart, clusters, tested.largest, how.level, missing),
+                share=of_share(ahead, clusters, how.level, missing),
+                won=int((ahead > TIE).sum()),
+                ties=int((np.abs(ahead) <= TIE).sum()),
+                lost=int((ahead < -TIE).sum()),
                 p_tukey=None if clustered else tested.tukey.pair(tested.names[a], tested.names[b]).p,
                 p_unscored=tests.unscored[k],
             )
@@ -298,7 +318,7 @@ def _difference(
     """The test with its difference, interval and result."""
     differences, clusters = reading.differences(*pair)
     bounds = difference_bounds(facts)
-    mean = effects.of_mean(differences, clusters, bounds, tested.largest, how.level, len(reading.table) - test.n)
+    mean = of_mean(differences, clusters, bounds, tested.largest, how.level, len(reading.table) - test.n)
     if mean.method != ALL_EQUAL:
         mean = inverted(mean, test.ends, bounds, 1 - how.alpha)
     better = None
@@ -328,7 +348,7 @@ def _places(facts: MetricFacts, table: Floats, pairs: Sequence[PairResult]) -> i
 def _apart(scores: Scores, tested: Tested) -> tuple[tuple[QuestionApart, ...], int]:
     """The questions with the widest range of scores, widest first; and how many more have one as wide as the last."""
     spread = np.nanmax(tested.table, axis=1) - np.nanmin(tested.table, axis=1)
-    widest = [int(i) for i in np.argsort(-spread, kind="stable")[:_QUESTIONS] if spread[i] > effects.TIE]
+    widest = [int(i) for i in np.argsort(-spread, kind="stable")[:_QUESTIONS] if spread[i] > TIE]
     found = tuple(
         QuestionApart(
             metric=tested.metric,
@@ -344,7 +364,7 @@ def _apart(scores: Scores, tested: Tested) -> tuple[tuple[QuestionApart, ...], i
         )
         for i in widest
     )
-    return found, int((spread >= spread[widest[-1]] - effects.TIE).sum()) - len(widest) if widest else 0
+    return found, int((spread >= spread[widest[-1]] - TIE).sum()) - len(widest) if widest else 0
 
 
 def groups(count: int, differ: Iterable[tuple[int, int]]) -> tuple[tuple[int, ...], ...]:
@@ -370,3 +390,66 @@ def letters(count: int, of: Sequence[Sequence[int]]) -> tuple[str, ...]:
     size = len(string.ascii_letters)
     names = [string.ascii_letters[i % size] + (str(i // size + 1) if i >= size else "") for i in range(len(of))]
     return tuple("".join(name for name, group in zip(names, of, strict=True) if i in group) for i in range(count))
+
+
+# Estimates -----------------------------------------------------------------------------------------------------------
+
+
+def of_mean(
+    values: Floats, clusters: Ints | None, bounds: Bounds, largest: float, level: float, missing: int = 0
+) -> Estimate:
+    """The mean of scores, or of differences of scores. clusters: what each belongs to; largest: the largest score in
+    size that they were made of, which decides what is rounding; missing: questions left out."""
+    if len(values) and np.ptp(values) <= rounding(0.0, largest):
+        values = np.full(len(values), values[0])
+    return replace(
+        mean_estimate(values.tolist(), None if clusters is None else clusters.tolist(), bounds, level), missing=missing
+    )
+
+
+def of_share(ahead: Floats, clusters: Ints | None, level: float, missing: int = 0) -> Estimate:
+    """The share of questions won, ties counted half. ahead: differences, above 0 where the first system is better."""
+    points = (ahead > TIE) + 0.5 * (np.abs(ahead) <= TIE)
+    return of_mean(points, clusters, (0, 1), 1.0, level, missing)
+
+
+def of_d_z(differences: Floats, clusters: Ints | None, largest: float, level: float, missing: int = 0) -> Estimate:
+    """The mean difference in standard deviations. clusters, largest, missing: as in `of_mean`."""
+    n = len(differences)
+    number = np.arange(n) if clusters is None else np.unique(clusters, return_inverse=True)[1]
+    sizes = np.bincount(number)
+    units, what = len(sizes), "questions" if clusters is None else "clusters"
+    empty = Estimate(
+        None, None, None, n, level, JACKKNIFE, missing=missing, clusters=None if clusters is None else units
+    )
+    if n < 2 or np.ptp(differences) <= rounding(0.0, largest):
+        return replace(empty, reason="all differences are equal" if n > 1 else "d_z needs two questions")
+    centre = float(differences.mean())
+    away = differences - centre
+    value = centre / float(np.std(differences, ddof=1))
+    empty = replace(empty, value=value)
+    if units < _FEWEST:
+        return replace(empty, reason=f"an interval needs at least {_FEWEST} {what}; found {units}")
+    rounded = np.round(differences / TIE)
+    _, places, counts = np.unique(rounded, return_inverse=True, return_counts=True)
+    unlike = len(np.unique(number[places != int(counts.argmax())]))
+    if unlike < min(_UNLIKE, -(-units // 2)):
+        return replace(empty, reason=f"d_z has no interval: only {unlike} of {units} {what} differ from the rest")
+    if clusters is None and n < FEWEST_JACKKNIFE:
+        tail, root = (1 - level) / 2, math.sqrt(n)
+        low, high = (float(nctdtrinc(n - 1, share, value * root)) / root for share in (1 - tail, tail))
+        if not low < value < high:
+            return replace(empty, reason="the differences are nearly equal, so d_z has no finite interval")
+        return replace(empty, low=low, high=high, method=NONCENTRAL)
+    kept = n - sizes
+    means = -np.bincount(number, away) / kept  # of the others, from the centre
+    squares = (away @ away) - np.bincount(number, away * away) - kept * means**2
+    if squares.min() <= 1e-12 * float(away @ away) or kept.min() < 2:
+        return replace(empty, reason=f"without one of the {what} all differences are equal")
+    without = (centre + means) / np.sqrt(squares / (kept - 1))
+    error = math.sqrt((units - 1) / units * float(((without - without.mean()) ** 2).sum()))
+    df = degrees_of_freedom(sizes.tolist())
+    half = t_quantile(level, df) * error
+    size = None if clusters is None else df + 1
+    remark = None if size is None else few_clusters(size)
+    return replace(empty, low=value - half, high=value + half, effective=size, remark=remark)
