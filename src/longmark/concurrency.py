@@ -19,6 +19,9 @@ _CORES = threading.Semaphore(os.cpu_count() or 1)
 COMPUTING: ContextVar[set[asyncio.Future[Any]]] = ContextVar("COMPUTING")
 """What a run computes aside, so that it can be left."""
 
+AT_LEAST: ContextVar[int] = ContextVar("AT_LEAST", default=0)
+"""How many are under way at least, whatever an asker says: in a batch run all that can be asked is asked at once."""
+
 AT_ONCE = 16  # of one asker; how many calls a model gets at once is the client's to say
 
 
@@ -32,6 +35,7 @@ async def concurrently(
     """
     results: dict[int, Result] = {}
     errors: dict[int, Exception] = {}
+    at_once = max(at_once, AT_LEAST.get())
     left = iter(enumerate(items))
 
     async def work() -> None:

@@ -209,6 +209,13 @@ def add_trust(one: Any) -> None:
     add(one, "--trust", "", "trust the models that files name, for this command (see: longmark trust)")
 
 
+def batching(arguments: argparse.Namespace) -> Any:
+    """What the options of `add_calls` say of batches."""
+    from longmark.models.batches import Batching
+
+    return Batching.of(arguments)
+
+
 def add_calls(one: argparse.ArgumentParser) -> argparse._ArgumentGroup:
     """Options on the calls that a verb makes."""
     names = one.add_argument_group("model names")
@@ -222,7 +229,11 @@ def add_calls(one: argparse.ArgumentParser) -> argparse._ArgumentGroup:
     add(spend, "--max-tokens", "N", "stop after N prompt and completion tokens")
     add(spend, "--max-usd", "DOLLARS", "stop before the cost exceeds this", type=positive)
     add(spend, "--cache", "FILE", "the call cache (default: calls.sqlite in longmark's home)")
-    text = "send a call again whose last attempt may have been billed, with no reply (default: yes)"
-    add(spend, "--resend-unknown", "yes|no", text, type=yes_or_no, default=True)
+    text = "send a call again whose last attempt may have been billed, with no reply (default: yes; in a batch, no)"
+    add(spend, "--resend-unknown", "yes|no", text, type=yes_or_no)
+    add(spend, "--batch", "", "send calls in batches, at the vendor's lower price (hours; see docs/batches.md)")
+    text = "maximum number of examples that are open at once in a batch run (default: 2000)"
+    add(spend, "--batch-examples", "N", text, default=2000)
+    add(spend, "--keep-files", "", "keep the uploaded files of batches at the vendor")
     add(spend, "--quiet", "", "show no progress")
     return spend

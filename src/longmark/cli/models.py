@@ -92,12 +92,13 @@ def _lines(entry: Entry) -> list[tuple[str, str]]:
     ]
     for name, value in given.items():
         if name == "price":
-            per = ", ".join(f"{part} ${usd:g}" for part, usd in value.items())
-            lines.append((name, f"{per} for a million tokens"))
+            per = ", ".join(f"{part} ${usd:g}" for part, usd in value.items() if part != "batch")
+            share = f"; {value['batch']:.0%} of that in batches" if "batch" in value else ""
+            lines.append((name, f"{per} for a million tokens{share}"))
         elif isinstance(value, dict):
             lines += [(f"{name}.{key}", _json(item)) for key, item in value.items()]
         else:
-            lines.append((name, "none" if value is None else f"{value:,}" if isinstance(value, int) else str(value)))
+            lines.append((name, "none" if value is None else f"{value:,}" if type(value) is int else _json(value)))
     return lines
 
 

@@ -16,7 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from longmark.cli.arguments import NO_VALUE, pairs, split
+from longmark.cli.arguments import NO_VALUE, batching, pairs, split
 from longmark.cli.terminal import stage_lines
 from longmark.cli.trust import trusting
 from longmark.engine.run import finish, open_cache
@@ -149,12 +149,19 @@ def open_models(arguments: argparse.Namespace, names: ModelNames) -> Iterator[tu
             budget=budget,
             price_of=price_of,
             run=getattr(arguments, "out", None) or "",
-            resend_unknown=arguments.resend_unknown,
+            resend_unknown=arguments.resend_unknown is not False,
+            batching=batching(arguments),
         )
         trust = trusting(arguments)
         registry = Registry(cache, arguments.timeout, arguments.max_reply_bytes, config=arguments.config, trust=trust)
         domain = load(getattr(arguments, "domain", None))
-        yield Models(registry.backends(names), client, UsageLog(), book, domain=domain), registry
+        backends = registry.backends(names)
+        client.at_once(backends.all(), 0)
+        try:
+            yield Models(backends, client, UsageLog(), book, domain=domain), registry
+        finally:
+            for notice in client.end_batches():
+                print(notice, file=sys.stderr)
 
 
 def finish_with(models: Models, work: Callable[[], Coroutine[Any, Any, Done]]) -> Done:

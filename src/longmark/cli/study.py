@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from longmark.cli.arguments import INTERRUPTED, NO_VALUE, add, add_calls, add_verbose
+from longmark.cli.arguments import INTERRUPTED, NO_VALUE, add, add_calls, add_verbose, batching
 from longmark.cli.trust import trusting
 
 if TYPE_CHECKING:
@@ -57,6 +57,7 @@ def run_study(arguments: argparse.Namespace, declare: Callable[[Session], Study]
                 sends=not arguments.dry_run,
                 trust=trusting(arguments),
             ),
+            batching=batching(arguments),
         )
         study = declare(session)
         if arguments.dry_run:

@@ -137,6 +137,18 @@ def _lists(verbs: Any) -> None:
     clear = add_verb(actions, "clear", "small:cache", "Delete the stored replies of one model, or of all.")
     add(clear, "--model", "NAME", "delete the replies of this model only")
 
+    text = "List the batches that calls were submitted in (longmark run --batch), fetch their results, or cancel them."
+    one = add_verb(verbs, "batches", "batches:batches", text)
+    add(one, "--cache", "FILE", _CACHE_HELP)
+    actions = one.add_subparsers(dest="action", metavar="[fetch|cancel]")
+    fetch = add_verb(actions, "fetch", "batches:fetch", "Store the results of batches that have ended.")
+    add(fetch, "--keep-files", "", "keep the uploaded files at the vendor")
+    cancel = add_verb(actions, "cancel", "batches:cancel", "Cancel batches; what was finished is billed, and kept.")
+    for one in (fetch, cancel):
+        add(one, "ids", "ID", "the batches (default: all that are open)", nargs="*")
+        add(one, "--config", "FILE.yaml", CONFIG_HELP)
+        add_trust(one)
+
     text = (
         "Compare three bundled systems on this machine: the best, the worst answers, agreement of metrics with ratings."
     )

@@ -126,7 +126,8 @@ async def execute(
             budget=options.budget,
             price_of=price_of,
             run=out,
-            resend_unknown=options.resend_unknown,
+            resend_unknown=options.resend_unknown is not False,
+            batching=options.batching,
         )
         session["ledger"] = client.token
         client.stops_when_refused = True
@@ -153,10 +154,14 @@ async def execute(
                 _interruptible(workers, options) as interrupted,
             ):
                 try:
-                    await _settle(workers, manifest, settings, options)
+                    with client.one_by_one():
+                        await _settle(workers, manifest, settings, options)
                     space.write()
-                    await workers.run(max(8, _ROWS_PER_CALL * options.concurrency))
+                    usual = max(8, _ROWS_PER_CALL * options.concurrency)
+                    await workers.run(client.at_once(settings.backends.all(), usual))
                 finally:
+                    for notice in client.end_batches():
+                        options.tell(notice)
                     for model in {id(model): model for model in settings.backends.all()}.values():
                         await model.close()
             stopped = "interrupt" if interrupted else "refused" if client.refused else None

@@ -14,6 +14,7 @@ from longmark.errors import UnknownName, UserError
 from longmark.judging import Judging
 from longmark.metric import Metric
 from longmark.metrics import Selected
+from longmark.models.batches import NO_BATCHES, OPEN, Batching
 from longmark.models.budget import Budget
 from longmark.models.handles import DEFAULT_DOMAIN, Backends
 from longmark.models.registry import ModelNames
@@ -35,7 +36,8 @@ class SessionOptions:
     stopping. concurrency: calls at once to one model, at most. retry: statuses to request again, beside `RETRIED`.
     quiet: show no progress. tell: takes what the user should know, a sentence at a time. handle_signals: the first
     Ctrl-C lets the calls under way at endpoints end (main thread only). check_profiles: tell where profiles do not fit
-    the domain. resend_unknown: send a call again whose last attempt may have been billed, with no reply.
+    the domain. resend_unknown: send a call again whose last attempt may have been billed, with no reply; None: yes, but
+    not one in a batch. batching: what goes in batches.
     """
 
     limit: int | None = None
@@ -48,12 +50,14 @@ class SessionOptions:
     tell: Callable[[str], None] = lambda _notice: None
     handle_signals: bool = False
     check_profiles: bool = True
-    resend_unknown: bool = True
+    resend_unknown: bool | None = None
+    batching: Batching = NO_BATCHES
 
     def __post_init__(self) -> None:
         numbers = {
             "limit": self.limit,
             "concurrency": self.concurrency,
+            "batch_examples": self.batching.examples,
             "max_calls": self.budget.max_calls,
             "max_tokens": self.budget.max_tokens,
         }
@@ -63,8 +67,8 @@ class SessionOptions:
         usd = self.budget.max_usd
         if usd is not None and (isinstance(usd, bool) or not isinstance(usd, int | float) or not 0 < usd < 1e12):
             raise UserError(f"max_usd: expected a number above 0, found {usd!r}")
-        if not isinstance(self.resend_unknown, bool):
-            raise UserError(f"resend_unknown: expected True or False, found {self.resend_unknown!r}")
+        if not isinstance(self.resend_unknown, bool | None):
+            raise UserError(f"resend_unknown: expected True, False or None, found {self.resend_unknown!r}")
         if isinstance(self.retry, str):
             raise UserError(f"retry: expected a list of statuses, found the text {self.retry!r}")
 
@@ -96,6 +100,8 @@ class RunOptions(ModelNames, Judging, SessionOptions):
       cache            the file of the call cache; None: calls.sqlite in longmark's home
       timeout          seconds for one HTTP attempt; max_reply_bytes: of one reply
       max_calls, max_tokens, max_usd   the budget of this session
+      batch            calls go in batches, at the vendors' lower price: see docs/batches.md
+      batch_examples   so many examples are open at once in a batch run; keep_files: uploaded files are not deleted
     """
 
     as_published: bool = False
@@ -111,6 +117,9 @@ class RunOptions(ModelNames, Judging, SessionOptions):
     max_calls: int | None = None
     max_tokens: int | None = None
     max_usd: float | None = None
+    batch: bool = False
+    batch_examples: int = OPEN
+    keep_files: bool = False
     quiet: bool = True
 
     def __post_init__(self) -> None:
@@ -123,6 +132,7 @@ class RunOptions(ModelNames, Judging, SessionOptions):
         if not isinstance(self.tie_band, int | float) or not 0 <= self.tie_band < float("inf"):
             raise UserError(f"--tie-band: expected a number from 0, found {self.tie_band!r}")
         object.__setattr__(self, "budget", Budget(self.max_calls, self.max_tokens, self.max_usd))
+        object.__setattr__(self, "batching", Batching.of(self))
         object.__setattr__(self, "mapping", self.mapping or {})
         Judging.__post_init__(self)
         SessionOptions.__post_init__(self)

@@ -15,9 +15,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from ipaddress import ip_address
+from typing import Any
 from urllib.parse import urlsplit
 
 from longmark.errors import OverBudget
@@ -136,19 +138,22 @@ class UnknownPrice:
         return None
 
 
-def given(rate: TokenPrice) -> Price:
-    """The price that the user gave for a million tokens."""
+def given(rate: TokenPrice, batch: float | None = None) -> Price:
+    """The price that the user gave for a million tokens. batch: the vendor's share for a call in a batch, where it is
+    one."""
     cached = rate.input if rate.cached is None else rate.cached
+    share = 1.0 if batch is None else batch if rate.batch is None else rate.batch
 
     def price(tokens: Tokens) -> float | None:
         fresh = tokens.prompt - tokens.cached_prompt
-        return (fresh * rate.input + tokens.cached_prompt * cached + tokens.completion * rate.output) / 1e6
+        return share * (fresh * rate.input + tokens.cached_prompt * cached + tokens.completion * rate.output) / 1e6
 
     return price
 
 
-def for_endpoint(model: str, base_url: str) -> Price:
-    """The price of a model's tokens at a public endpoint; `UnknownPrice` where the list does not have it."""
+def for_endpoint(model: str, base_url: str, batch: float | None = None) -> Price:
+    """The price of a model's tokens at a public endpoint; `UnknownPrice` where the list does not have it. batch: the
+    vendor's share for a call in a batch, where it is one; a list's own price of batches comes before it."""
     if _is_private(base_url):
         return UnknownPrice()
     from genai_prices import Usage, calc_price
@@ -161,7 +166,14 @@ def for_endpoint(model: str, base_url: str) -> Price:
             priced = calc_price(usage, model_ref=model, provider_api_url=base_url, genai_request_timestamp=now)
         except (LookupError, ValueError):
             return None
-        return float(priced.total_price)
+        usd = float(priced.total_price)
+        if batch is None:
+            return usd
+        with suppress(TypeError, LookupError, ValueError):  # TypeError: a list without prices of batches
+            where: Any = {"provider_api_url": base_url, "price_context": {"processing": "batch"}}
+            listed = float(calc_price(usage, model_ref=model, genai_request_timestamp=now, **where).total_price)
+            return listed if listed < usd else usd * batch
+        return usd * batch
 
     now = datetime.now(UTC)
     return price if price(Tokens(prompt=1, completion=1)) is not None else UnknownPrice()

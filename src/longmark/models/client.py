@@ -12,19 +12,20 @@ import math
 import random
 import secrets
 import time
-from collections.abc import Awaitable, Callable, Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Generic
+from typing import TYPE_CHECKING, Any, Generic
 
 import orjson
 from pydantic import TypeAdapter, ValidationError
 
 from longmark.concurrency import concurrently
 from longmark.errors import LongmarkError, ModelError, ServerFault, TooManyInputs
+from longmark.models.batches import NO_BATCHES, Batching
 from longmark.models.budget import Budget, Price, estimate_tokens, free
 from longmark.models.cache import Attempt, CallCache, call_key
 from longmark.models.keys import redact_reply
@@ -50,6 +51,9 @@ from longmark.models.sending import Counts as Counts
 from longmark.models.sending import Reply, Sender, Stopped, unless_given_up
 from longmark.progress import counted
 from longmark.records import Usage
+
+if TYPE_CHECKING:
+    from longmark.models.batches.batcher import Batcher
 
 _HALVINGS = 32  # of a batch, more than any has
 _LOOK_AGAIN = 0.1  # seconds between two looks for a reply that another process has asked for
@@ -120,8 +124,8 @@ class Client(Sender):
     """cache: where replies are stored; concurrency: the most calls at once to one model; price_of: the price function
     of a model's tokens; dry: send nothing, raise `WouldCall` instead; rng: for the jitter of retries; run: the folder
     that the calls are for, as the ledger names it; resend_unknown: whether a call whose last attempt is unknown is sent
-    again (NotResent if not). token: names this client's attempts in the ledger; not_resent: calls that were not sent
-    again."""
+    again (NotResent if not); batching: what goes in batches. token: names this client's attempts in the ledger;
+    not_resent: calls that were not sent again."""
 
     def __init__(
         self,
@@ -134,10 +138,13 @@ class Client(Sender):
         rng: random.Random | None = None,
         run: Path | str = "",
         resend_unknown: bool = True,
+        batching: Batching = NO_BATCHES,
     ) -> None:
         super().__init__(concurrency, budget or Budget(), price_of, rng or random.Random())
         self.cache = cache
         self._dry = dry
+        self._batching = batching
+        self._alone = False
         self._flights: dict[bytes, asyncio.Future[Stored]] = {}
         self._asked_anew: set[bytes] = set()
         self.token = secrets.token_hex(8)
@@ -145,6 +152,32 @@ class Client(Sender):
         self._run = str(Path(run).resolve()) if run else ""
         self._resend_unknown = resend_unknown
         self._most_usd: dict[tuple[str, Tokens], float | None] = {}
+
+    @cached_property
+    def batches(self) -> Batcher:
+        from longmark.models.batches.batcher import Batcher
+
+        return Batcher(self, self._batching)
+
+    def at_once(self, models: Sequence[Backend], usual: int) -> int:
+        """How many examples are worked on at once: more, where a model's calls go in batches."""
+        return self.batches.width(models, usual) if any(map(self._batching.wants, models)) else usual
+
+    @contextmanager
+    def one_by_one(self) -> Iterator[None]:
+        """Around work whose calls shall not wait for a batch."""
+        self._alone = True
+        try:
+            yield
+        finally:
+            self._alone = False
+
+    def end_batches(self) -> list[str]:
+        """Closes what batches have open; what the user should know of them."""
+        if "batches" not in self.__dict__:
+            return []
+        self.batches.close()
+        return self.batches.notices()
 
     async def chat(self, model: Chat, request: ChatRequest, usage_log: UsageLog) -> ChatReply:
         if (check := getattr(model, "check_window", None)) is not None:
@@ -322,6 +355,8 @@ class Client(Sender):
         """The replies to those of the requests that no other process makes, checked and stored; _Held if there are
         none. Each attempt is claimed and written as sent in one transaction, when its place and its money are there;
         its reply and its end are stored in another."""
+        if kind is _CHATS and self._batching.wants(model):
+            model = self.batches.over(model, next(iter(wanted)), alone=self._alone)
         price = self.price(model)
         landed: dict[bytes, Stored] = {}
         granted: dict[bytes, Any] = {}
@@ -332,7 +367,7 @@ class Client(Sender):
             nonlocal attempt, unknown
             again = bool(granted)
             requests = granted if again else wanted
-            if not self._resend_unknown and model.width is None:
+            if not self._resend_unknown and model.width is None and not getattr(model, "known", False):
                 self._check_known(model, requests, just_now=unknown)
             most = kind.most(model, list(requests.values()))
             attempt = Attempt(attempt.session, kind.name, model.name, most, self._cost(model, most))
@@ -345,6 +380,10 @@ class Client(Sender):
                 replies = await kind.send(model, list(granted.values()))
             except ModelError as error:
                 unknown = self._end(attempt, error, price)
+                raise
+            except Stopped:  # of a call in a batch: it was not submitted, or the batch goes on
+                self.cache.withdraw(attempt)
+                unknown = False
                 raise
             except BaseException:
                 self.cache.end(attempt, "unknown")

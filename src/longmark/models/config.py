@@ -115,6 +115,9 @@ class Price(_Part):
     cached: Dollars | None = Field(
         None, description="a million prompt tokens that the endpoint reused (default: input)"
     )
+    batch: Annotated[float, Field(strict=True, ge=0, le=1)] | None = Field(
+        None, description="share of these prices that a call in a batch costs (default: as the vendor documents it)"
+    )
 
 
 class Entry(_Part):
@@ -146,6 +149,9 @@ class Entry(_Part):
     requests_per_minute: Count | None = Field(None, description="maximum number of requests in a minute")
     tokens_per_minute: Count | None = Field(None, description="maximum number of tokens sent and received in a minute")
     context_window: Count | None = Field(None, description="maximum number of tokens of prompt and reply together")
+    batch: Annotated[bool, Strict()] | None = Field(
+        None, description="whether calls go in batches (default: as --batch says)"
+    )
 
     @property
     def base_url(self) -> str:
@@ -178,9 +184,9 @@ class Entry(_Part):
 
     @property
     def settings(self) -> ModelSettings:
-        price = None if self.price is None else TokenPrice(self.price.input, self.price.output, self.price.cached)
+        price = None if self.price is None else TokenPrice(**self.price.model_dump())
         same = ("temperature", "top_p", "max_tokens", "thinking_tokens", "body", "headers", "query")
-        rates = ("requests_per_minute", "tokens_per_minute", "context_window")
+        rates = ("requests_per_minute", "tokens_per_minute", "context_window", "batch")
         return ModelSettings(price=price, **{name: getattr(self, name) for name in (*same, *rates)})
 
     def fixed(self) -> dict[str, Any]:

@@ -109,6 +109,10 @@ class HttpChat(HttpModel):
         said = self.settled if words is None else words
         self._withheld = frozenset(item for item in _SETTLED if f"no {item}" in said)
 
+    def begin_together(self) -> None:
+        """From here on no request waits for the first one's reply: in a batch that could be a day."""
+        self._replied = True
+
     # Requests ----------------------------------------------------------------------------------------------------
     async def chat(self, request: ChatRequest) -> ChatReply:
         """One request. A prompt that the endpoint's content filter stops is a reply with finish `content_filter`.

@@ -255,10 +255,10 @@ def price_of(model: Backend) -> Price:
     endpoint = getattr(model, "endpoint", None)
     if not isinstance(endpoint, Endpoint):
         return budget.free
-    settings = getattr(model, "settings", DEFAULTS)
+    settings, batch = getattr(model, "settings", DEFAULTS), getattr(model, "batch_share", None)
     if settings.price is not None:
-        return budget.given(settings.price)
-    return budget.for_endpoint(str(getattr(model, "model", "")), endpoint.base_url)
+        return budget.given(settings.price, batch)
+    return budget.for_endpoint(str(getattr(model, "model", "")), endpoint.base_url, batch)
 
 
 def _opened(point: EntryPoint, scheme: Scheme, role: str, name: str) -> Any:

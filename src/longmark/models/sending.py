@@ -106,7 +106,7 @@ class Sender:
         self.share = 1.0  # of the rates of longmark.yaml, where other processes have the rest
         self._concurrency = concurrency
         self._price_of = price_of
-        self._rng = rng
+        self.rng = rng
         self._stopped = asyncio.Event()
         self._limiters: dict[str, Limiter] = {}
         self._prices: dict[str, Price] = {}
@@ -190,7 +190,7 @@ class Sender:
                     self._in_flight -= 1
             if isinstance(failure, AskAgain) and attempt <= _FORMS:
                 continue
-            wait = wait_before(attempt, failure.retry_after, self._rng)
+            wait = wait_before(attempt, failure.retry_after, self.rng)
             if isinstance(failure, RateLimited):
                 self.counts.rate_limited += 1
                 patience = patience or loop.time() + LONGEST_WAIT
@@ -235,6 +235,20 @@ class Sender:
         if price is None:
             price = self._prices[model.identity] = self._price_of(model)
         return price
+
+    @property
+    def busy(self) -> bool:
+        """Whether a call is under way by itself, or is to be made again after a while."""
+        return self._in_flight > 0 or any(not math.isinf(until) for until, _ in self._waits.values())
+
+    @contextmanager
+    def parked(self) -> Iterator[None]:
+        """Around the wait of a call for its batch: no request of its own is under way."""
+        self._in_flight -= 1
+        try:
+            yield
+        finally:
+            self._in_flight += 1
 
     async def pause(self, seconds: float) -> None:
         """Waits so long, or until the run is stopped."""
@@ -332,7 +346,8 @@ class Sender:
     def _limiter(self, model: Backend) -> Limiter:
         limiter = self._limiters.get(model.identity)
         if limiter is None:
-            width = self._concurrency if model.width is None else min(self._concurrency, model.width)
+            width = getattr(model, "at_once", self._concurrency)
+            width = width if model.width is None else min(self._concurrency, model.width)
             settings = getattr(model, "settings", DEFAULTS)
             requests, tokens = settings.requests_per_minute, settings.tokens_per_minute
             pace = Pace(requests and requests * self.share, tokens and tokens * self.share)

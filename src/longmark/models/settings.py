@@ -21,11 +21,13 @@ _LABELS = ("http-referer", "x-title", "user-agent", "openai-organization", "open
 
 @dataclass(frozen=True, slots=True)
 class TokenPrice:
-    """US dollars for a million tokens. cached: of the prompt, reused by the endpoint; None: as `input`."""
+    """US dollars for a million tokens. cached: of the prompt, reused by the endpoint; None: as `input`. batch:
+    the share of these prices that a call in a batch costs; None: as the vendor documents it."""
 
     input: float
     output: float
     cached: float | None = None
+    batch: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +36,8 @@ class ModelSettings:
     least this; thinking_tokens: added to every limit, for thinking (None: depends on the model's name). body: members
     added to every request; they replace ours. headers, query: of every request, as written: `${NAME}` is not replaced
     here. price: None: the public list. requests_per_minute, tokens_per_minute: limits that the client observes.
-    context_window: tokens of prompt and reply; None: the endpoint decides when a text is too long."""
+    context_window: tokens of prompt and reply; None: the endpoint decides when a text is too long. batch: whether its
+    calls go in batches; None: as the command says."""
 
     temperature: float | Asked | None = ASKED
     top_p: float | Asked | None = ASKED
@@ -47,6 +50,7 @@ class ModelSettings:
     requests_per_minute: int | None = None
     tokens_per_minute: int | None = None
     context_window: int | None = None
+    batch: bool | None = None
 
     def sent(self, name: Literal["temperature", "top_p"], asked: float) -> float | None:
         """The temperature or top-p to send if a request asks for `asked`; None: not sent."""

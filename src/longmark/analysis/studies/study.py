@@ -29,6 +29,7 @@ from longmark.engine.run import finish
 from longmark.engine.session import execute
 from longmark.engine.settings import CONCURRENCY, RETRIED, SessionOptions, Settings
 from longmark.errors import LongmarkError, UserError
+from longmark.models.batches import NO_BATCHES, Batching
 from longmark.models.budget import Budget
 from longmark.models.cache import CallCache
 from longmark.models.client import Counts
@@ -67,7 +68,7 @@ class Session:
 
     allow_missing: finish a stage without the lines that have no reply; until: the last part of the stages to
     work on, "" for all; progress: called with what is made, the number done and the total; tell: takes messages for the
-    user; registry: opens models (None: one with default timeouts).
+    user; registry: opens models (None: one with default timeouts); batching: what goes in batches.
     """
 
     cache: CallCache
@@ -77,10 +78,11 @@ class Session:
     until: str = ""
     quiet: bool = True
     handle_signals: bool = False
-    resend_unknown: bool = True
+    resend_unknown: bool | None = None
     tell: Callable[[str], None] = lambda _notice: None
     progress: Callable[[str, int, int | None], None] = lambda _what, _done, _total: None
     registry: Registry | None = None
+    batching: Batching = NO_BATCHES
 
     def counter(self, what: str, total: int) -> Callable[[], None]:
         """A function to call after each line of a stage: it reports the progress."""
@@ -143,9 +145,22 @@ async def made_with(work: Awaitable[Any], models: Models | None) -> tuple[Made, 
         for model in (models.backends.generator, models.backends.embedder) if models is not None else ():
             if model is not None:
                 await model.close()
+        if models is not None:
+            models.client.end_batches()
     counts = models.client.counts if models is not None else Counts()
     reasons, no_reply = [str(one) for one in done.left_out], [str(one) for one in done.left_out if one.again]
     return Made(done.examples, len(done.examples), reasons, no_reply, counts=counts), done
+
+
+_SHARED = (
+    "concurrency",
+    "budget",
+    "quiet",
+    "tell",
+    "handle_signals",
+    "resend_unknown",
+    "batching",
+)  # of a study with its stages
 
 
 def scoring_stage(
@@ -154,8 +169,7 @@ def scoring_stage(
     """The stage that scores a file of answers into a run folder, as `longmark run` does. reading: limit, mapping and
     skip_bad, as of `SessionOptions`."""
     read = dict(reading or {})
-    names = ("concurrency", "budget", "quiet", "tell", "handle_signals", "resend_unknown")
-    shared = {name: getattr(session, name) for name in names}
+    shared = {name: getattr(session, name) for name in _SHARED}
     options = SessionOptions(
         **shared, **read, check_profiles=False
     )  # the study checks its questions before anything is paid

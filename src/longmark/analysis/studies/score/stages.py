@@ -269,18 +269,15 @@ class _Stages:
 
     def _client(self) -> Client:
         session = self._session
-        return Client(
-            session.cache,
-            concurrency=session.concurrency,
-            budget=session.budget,
-            price_of=price_of,
-            run=self._plan.out,
-            resend_unknown=session.resend_unknown,
-        )
+        shared = {name: getattr(session, name) for name in ("concurrency", "budget", "batching")}
+        resend = session.resend_unknown is not False
+        return Client(session.cache, price_of=price_of, run=self._plan.out, resend_unknown=resend, **shared)
 
     def _models(self, given: ModelNames, client: Client | None = None) -> Models:
         backends = self._registry.backends(given, ("generator", "embedder"))
-        return Models(backends, client or self._client(), UsageLog(), self.book, self.domain)
+        client = client or self._client()
+        client.at_once(backends.all(), 0)
+        return Models(backends, client, UsageLog(), self.book, self.domain)
 
 
 def _written_by(evaluator: str, variant: Example) -> Example:

@@ -1,0 +1,496 @@
+"""Collects calls of chat models into batches, submits them, and gives each call the reply of its line.
+
+A call goes through the client as any other: claim, budget, the model's dialect, its lessons, the check of its reply.
+Only its request does not go to the endpoint; it becomes a line of a batch (`http_model.VIA`), and waits. So a batched
+call has the same stored reply as a single one. A round is submitted when nothing else can happen: every call under way
+waits for a batch, for the budget or for another call; or when a batch is full. The first calls of each model are sent
+by themselves: they teach what the endpoint refuses, and stop a run whose judge cannot be read.
+
+Whatever is sent is in the journal before. A line that was found there is not sent again: its batch is looked for at the
+vendor, and waited for. Where nobody can say what became of it, its status is unknown.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import itertools
+import math
+import time
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from longmark.concurrency import AT_LEAST, COMPUTING
+from longmark.errors import ModelError, RateLimited, RequestRefused, ServerFault
+from longmark.models.batches import Batching
+from longmark.models.batches.journal import UNKNOWN, Batch, Journal
+from longmark.models.batches.vendors import FileVendor, Result, Seen, Vendor, vendor_of
+from longmark.models.http import Refusal
+from longmark.models.http_model import VIA
+from longmark.models.limits import MAX_FAULTS, wait_before
+from longmark.models.protocols import ChatReply, ChatRequest
+from longmark.models.sending import Stopped
+from longmark.progress import counted
+
+if TYPE_CHECKING:
+    from longmark.models.client import Client
+
+T = TypeVar("T")
+
+SINGLE = 20  # calls of each model that are sent by themselves before any batch
+_MOST_LINES = 10_000  # of a batch, below every vendor's limit: what its results need in memory
+_CALM, _TURN = 3, 0.02  # looks at a loop that is at rest before a round begins, and seconds between them
+_SOON, _LATE, _SHARE = 0.5, 60.0, 0.1  # seconds between two looks at a batch: a share of its age, within these
+_SKEW = 3600.0  # seconds by which a vendor's clock may differ from ours
+
+
+@dataclass(eq=False, slots=True)
+class _Waiting:
+    """A call that waits for its line's reply: the HTTP status and the body."""
+
+    key: bytes
+    model: Any
+    data: bytes
+    reply: asyncio.Future[tuple[int, bytes]]
+
+
+@dataclass(eq=False)
+class _Lane:
+    """What is known of one model's batches in this session. most: lines of a batch, less than the vendor's limit where
+    its queue is small; open: batches that are submitted."""
+
+    vendor: Vendor
+    most: int
+    queue: list[_Waiting] = field(default_factory=list)
+    size: int = 0
+    singles: int = 0
+    open: int = 0
+    crowded: bool = False
+
+
+class Batcher:
+    """The batches of one client."""
+
+    def __init__(self, client: Client, how: Batching) -> None:
+        self.client = client
+        self.how = how
+        self.rounds = 0
+        self.left: set[str] = set()  # batches that were left running
+        self._takes: dict[str, bool] = {}
+        self._journal: Journal | None = None
+        self._lanes: dict[str, _Lane] = {}
+        self._in_batch: dict[str, dict[bytes, _Waiting]] = {}  # our id of a batch -> its calls that wait here
+        self._given: set[bytes] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._rounds_task: asyncio.Task[None] | None = None
+        self._following: set[str] = set()
+
+    @property
+    def journal(self) -> Journal:
+        if self._journal is None:
+            self._journal = Journal(self.client.cache.path)
+        return self._journal
+
+    def close(self) -> None:
+        if self._journal is not None:
+            self._journal.close()
+            self._journal = None
+
+    def takes(self, model: Any) -> bool:
+        """Whether calls of a model go in batches."""
+        if (found := self._takes.get(model.identity)) is None:
+            found = self.how.wants(model) and vendor_of(model) is not None
+            self._takes[model.identity] = found
+        return found
+
+    def width(self, models: Iterable[Any], usual: int) -> int:
+        """How much is worked on at once: where a model's calls go in batches, so many examples that rounds are large.
+        It holds for all that is begun from here on."""
+        if not any(map(self.takes, models)):
+            return usual
+        AT_LEAST.set(self.how.examples)
+        return max(usual, self.how.examples)
+
+    def notices(self) -> list[str]:
+        """What the user should know at the end."""
+        left = counted(len(self.left), "batch", "batches")
+        told = (
+            f"{left} left running. The same command waits for them; longmark batches lists, fetches and cancels them."
+        )
+        return [told] if self.left else []
+
+    def over(self, model: Any, key: bytes, *, alone: bool = False) -> Any:
+        """The model for a call with this key: itself, or one that sends the call in a batch. alone: not in a new
+        one."""
+        if isinstance(model, BatchedChat) or not self.takes(model):
+            return model
+        lane = self._lane(model)
+        if self.journal.line(key) is None:
+            lane.singles += 1
+            if lane.singles <= SINGLE or alone:
+                return model
+        return BatchedChat(self, model, key)
+
+    def _lane(self, model: Any) -> _Lane:
+        lane = self._lanes.get(model.identity)
+        if lane is None:
+            vendor = vendor_of(model)
+            assert vendor is not None
+            lane = self._lanes[model.identity] = _Lane(vendor, min(vendor.most_lines, _MOST_LINES))
+        return lane
+
+    # A call ------------------------------------------------------------------------------------------------------
+    async def reply(self, model: Any, key: bytes, body: dict[str, Any]) -> Any:
+        """The JSON of the reply to a request, out of a batch. Raises the error that it is."""
+        lane = self._lane(model)
+        waiting = _Waiting(key, model, lane.vendor.line(key.hex(), body), asyncio.get_running_loop().create_future())
+        line = self.journal.line(key)
+        if line is not None and line.status is not None and (key in self._given or self._may_resend(line.status)):
+            self.journal.forget(key)  # its result was of no use
+            line = None
+        if self.client.stopped:
+            raise Stopped("The run was stopped before this call was submitted.")
+        with self.client.parked():
+            if line is not None:
+                self.journal.replaces(key, line.batch)
+            if line is None:
+                self._enqueue(lane, waiting)
+            elif line.status is None:
+                self._in_batch.setdefault(line.batch, {})[key] = waiting
+                self._follow(line.batch, model)
+            else:
+                waiting.reply.set_result((line.status, line.result or b""))
+            status, raw = await waiting.reply
+        if status == UNKNOWN:
+            why = "its vendor has no result of a batch for this call, which may have been paid"
+            lost = RequestRefused(f"{why}; --resend-unknown yes sends it again")
+            raise lost.unsent() if line is not None and line.status == UNKNOWN else lost.with_bill()
+        self._given.add(key)
+        if status != 200:
+            self.journal.forget(key)
+        return model.endpoint.outcome(status, raw)
+
+    def _may_resend(self, status: int) -> bool:
+        return status == UNKNOWN and self.how.resend_unknown
+
+    def _enqueue(self, lane: _Lane, waiting: _Waiting) -> None:
+        if len(waiting.data) > lane.vendor.most_bytes:
+            most = lane.vendor.most_bytes
+            raise RequestRefused(f"the request is larger than a batch of {lane.vendor.host} ({most:,} bytes)").unsent()
+        lane.queue.append(waiting)
+        lane.size += len(waiting.data) + 1
+        if self._rounds_task is None or self._rounds_task.done():
+            self._rounds_task = self._spawn(self._rounds())
+
+    # Rounds ------------------------------------------------------------------------------------------------------
+    async def _rounds(self) -> None:
+        """Submits what is queued whenever nothing else can happen."""
+        try:
+            while any(lane.queue for lane in self._lanes.values()):
+                await self._rest()
+                if self.client.stopped:
+                    raise Stopped("The run was stopped before this call was submitted.")
+                submitted = False
+                for lane in self._lanes.values():
+                    while (chunk := self._chunk(lane)) and not (lane.crowded and lane.open):
+                        self._take(lane, chunk)
+                        lane.open += 1
+                        self._spawn(self._submit(lane, chunk))
+                        submitted = True
+                self.rounds += submitted
+                await self.client.pause(_TURN if submitted else _SOON)
+        except Exception as error:
+            for lane in self._lanes.values():
+                _fail(lane.queue, error)
+                lane.queue, lane.size = [], 0
+
+    async def _rest(self) -> None:
+        """Returns when the loop is at rest, a batch is full, or the run is stopped."""
+        calm, before = 0, -1
+        while calm < _CALM and not self.client.stopped:
+            if any(
+                len(lane.queue) >= lane.most or lane.size >= lane.vendor.most_bytes for lane in self._lanes.values()
+            ):
+                return
+            await self.client.pause(_TURN)
+            queued = sum(len(lane.queue) for lane in self._lanes.values())
+            ready = getattr(asyncio.get_running_loop(), "_ready", ())  # callbacks that run next; other loops have none
+            busy = self.client.busy or bool(COMPUTING.get(set())) or bool(ready) or queued != before
+            calm, before = 0 if busy else calm + 1, queued
+
+    def _chunk(self, lane: _Lane) -> list[_Waiting]:
+        """The next batch of a lane: its first calls, within the vendor's limits."""
+        sizes = itertools.accumulate(len(one.data) + 1 for one in lane.queue)
+        room = lane.vendor.most_bytes - 32  # of what encloses the lines
+        fitting = sum(1 for _ in itertools.takewhile(lambda size: size <= room, sizes))
+        return lane.queue[: min(max(1, fitting), lane.most)] if lane.queue else []
+
+    @staticmethod
+    def _take(lane: _Lane, chunk: list[_Waiting]) -> None:
+        lane.queue = lane.queue[len(chunk) :]
+        lane.size -= sum(len(one.data) + 1 for one in chunk)
+
+    async def _submit(self, lane: _Lane, chunk: list[_Waiting]) -> None:
+        """Submits a batch and follows it to its end."""
+        model, vendor = chunk[0].model, lane.vendor
+        waiting = {one.key: one for one in chunk}
+        try:
+            data = vendor.data([one.data for one in chunk])
+            digest = hashlib.sha256(data).hexdigest()
+            batch = self.journal.intend(model.name, model.identity, digest, list(waiting), vendor.window)
+            self._following.add(batch.id)
+            self._in_batch[batch.id] = waiting
+            try:
+                file = await self._steady(lambda: vendor.upload(f"longmark-{batch.id}.jsonl", data))
+                while file and isinstance(vendor, FileVendor) and not await self._steady(lambda: vendor.ready(file)):
+                    await self._pause(_SOON)
+            except (ModelError, Stopped):
+                self.journal.drop(batch.id)
+                raise
+            self.journal.sending(batch.id, file)
+            try:
+                seen = await self._send(lambda: vendor.submit(batch.id, model.model, file, data))
+            except (RequestRefused, Stopped) as error:  # in any case its vendor does not have it
+                self.journal.drop(batch.id)
+                if file:
+                    await self._delete(vendor, [file])
+                if isinstance(error, RequestRefused) and error.http_status == 413:
+                    self._smaller(lane, batch, waiting)
+                    return
+                raise
+            if seen is not None:
+                self.journal.running(batch.id, seen.id)
+            await self._end(lane, batch.id)
+        except Exception as error:
+            _fail(waiting.values(), error)
+        finally:
+            lane.open -= 1
+
+    async def _send(self, submit: Callable[[], Awaitable[Seen]]) -> Seen | None:
+        """The batch that was submitted; None where there was no reply, so that nobody knows whether it was. What its
+        vendor refused for now, or what never reached it, is sent again."""
+        for attempt in itertools.count(1):
+            try:
+                return await submit()
+            except ModelError as error:
+                again = isinstance(error, RateLimited) or (error.unreached and attempt < MAX_FAULTS)
+                if not again and isinstance(error, RequestRefused):
+                    raise
+                if not again:
+                    return None
+                await self._pause(wait_before(attempt, error.retry_after, self.client.rng))
+        raise AssertionError
+
+    def _smaller(self, lane: _Lane, batch: Batch, waiting: dict[bytes, _Waiting]) -> None:
+        """Queues the calls of a batch that was too large again, in smaller ones, one after the other."""
+        lane.crowded = True
+        if batch.calls == 1 and lane.open == 1:
+            _fail(waiting.values(), RequestRefused(f"{lane.vendor.host} has no room in its queue for this call"))
+            return
+        lane.most = max(1, min(lane.most, batch.calls) // 2 if lane.open == 1 else batch.calls)
+        self._in_batch.pop(batch.id, None)
+        for one in waiting.values():
+            self._enqueue(lane, one)
+
+    # A batch that was submitted ----------------------------------------------------------------------------------
+    def _follow(self, id: str, model: Any) -> None:
+        """Waits for a batch that an earlier session left."""
+        if id in self._following:
+            return
+        self._following.add(id)
+        lane = self._lane(model)
+
+        async def follow() -> None:
+            waiting = self._in_batch[id]
+            try:
+                if (batch := self.journal.batch(id)) is not None and batch.identity != model.identity:
+                    raise RequestRefused(f"batch {id} in the call cache is of another model")
+                await self._end(lane, id)
+            except Exception as error:
+                _fail(waiting.values(), error)
+            finally:
+                lane.open -= 1
+
+        lane.open += 1
+        self._spawn(follow())
+
+    async def _end(self, lane: _Lane, id: str) -> None:
+        """Follows a batch to its end, and gives its calls what came of them."""
+        ended = await self.fetch(lane.vendor, id)
+        waiting = self._in_batch.pop(id, {})
+        if ended is not None and ended.full:
+            batch = Batch(id, "", "", "", 0.0, len(waiting), "", None, None, None, 0.0)
+            self._smaller(lane, batch, waiting)
+            return
+        for one in waiting.values():
+            line = self.journal.line(one.key)
+            if one.reply.done():
+                continue
+            if line is not None and line.status is not None:
+                one.reply.set_result((line.status, line.result or b""))
+            elif ended is None:
+                one.reply.set_exception(ServerFault(f"batch {id} was never submitted"))
+            elif ended.failure:
+                said = next(iter(ended.wrong.values()), ended.failure) if len(waiting) == 1 else ended.failure
+                one.reply.set_exception(
+                    Refusal(f"{lane.vendor.host} refused the batch: {said}", 400, said=said.lower())
+                )
+            else:
+                one.reply.set_exception(
+                    ServerFault(f"{lane.vendor.host} ended batch {id} ({ended.state}) before this call was made")
+                )
+
+    async def fetch(self, vendor: Vendor, id: str, *, wait: bool = True) -> Seen | None:
+        """Stores the results of a batch as soon as it has ended. None: it was never submitted, and is forgotten.
+        Without `wait`, Stopped where it has not ended yet."""
+        batch = self.journal.batch(id)
+        if batch is None or batch.state in ("prepared", "done", "cleaned"):
+            if batch is not None and batch.state == "prepared":
+                self.journal.drop(id)
+            return None
+        try:
+            vendor_id = batch.vendor_id or await self._find(vendor, batch, wait=wait)
+            if vendor_id is None:
+                self.journal.drop(id)
+                return None
+            if batch.vendor_id is None:
+                self.journal.running(id, vendor_id)
+            while not (seen := await self._steady(lambda: vendor.look(vendor_id))).ended:
+                await self._wait(batch, seen, wait=wait)
+            found = await self._steady(lambda: vendor.results(seen))
+        except RequestRefused as error:
+            if error.http_status not in (404, 410):
+                raise
+            self.journal.finish(id, {}, rest=UNKNOWN)  # its vendor has lost it
+            return Seen(id, 0.0, "lost", ended=True)
+        self.journal.finish(id, _results(found, self.journal.keys(id)), rest=UNKNOWN if seen.complete else None)
+        if not self.how.keep_files and await self._delete(vendor, seen.files):
+            self.journal.cleaned(id)
+        return seen
+
+    async def _find(self, vendor: Vendor, batch: Batch, *, wait: bool) -> str | None:
+        """The vendor's id of a batch whose submission had no reply; None where its vendor does not have it."""
+        sent = batch.sent or batch.created
+        tried: set[str] = {one.vendor_id for one in self.journal.batches() if one.vendor_id}
+        while True:
+            late = time.time() > sent + vendor.endpoint.timeout  # no request is under way any more
+            candidates = [seen async for seen in vendor.listed(sent - _SKEW) if seen.created >= sent - _SKEW]
+            open_ = False
+            for seen in candidates:
+                if vendor.marked and seen.marks & {batch.id, batch.file}:
+                    return seen.id
+                if vendor.marked or seen.id in tried or seen.total != batch.calls:
+                    continue
+                if not seen.ended:
+                    open_ = True
+                    continue
+                ended = seen
+                tried.add(seen.id)
+                found = await self._steady(lambda ended=ended: vendor.results(ended))  # type: ignore[misc]
+                if {custom_id for custom_id, _, _ in found} & {key.hex() for key in self.journal.keys(batch.id)}:
+                    return seen.id
+            if late and not open_:
+                return None
+            await self._wait(batch, None, wait=wait)
+
+    async def _wait(self, batch: Batch, seen: Seen | None, *, wait: bool) -> None:
+        """Until the next look at a batch. Stopped where that is not waited for."""
+        why = f"for a batch of {counted(batch.calls, 'call')}"
+        why += f", {seen.state}: {seen.done:,} done" if seen is not None else ", which is looked for"
+        try:
+            if not wait:
+                raise Stopped(f"It has not ended: {seen.state}" if seen else "It was not found yet.")
+            with self.client.waits(math.inf, why):
+                await self._pause(min(_LATE, max(_SOON, _SHARE * (time.time() - batch.created))))
+        except Stopped:
+            self.left.add(batch.id)
+            raise
+
+    async def _steady(self, ask: Callable[[], Awaitable[T]]) -> T:
+        """What a request gives that does no harm when it is made twice."""
+        for attempt in itertools.count(1):
+            try:
+                return await ask()
+            except ModelError as error:
+                if not error.retryable or (attempt >= MAX_FAULTS and not isinstance(error, RateLimited)):
+                    raise
+                await self._pause(wait_before(attempt, error.retry_after, self.client.rng))
+        raise AssertionError
+
+    async def _pause(self, seconds: float) -> None:
+        await self.client.pause(seconds)
+        if self.client.stopped:
+            raise Stopped("The run was stopped; its batches are left running.")
+
+    async def _delete(self, vendor: Vendor, files: Iterable[str]) -> bool:
+        """Deletes files at a vendor; whether all are gone. What cannot be deleted is left."""
+        gone = True
+        for file in files:
+            try:
+                await vendor.delete(file)
+            except ModelError as error:
+                gone = gone and error.http_status == 404
+        return gone
+
+    def _spawn(self, work: Any) -> asyncio.Task[None]:
+        task: asyncio.Task[None] = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+
+class BatchedChat:
+    """A chat model for one call, which goes in a batch. It has no limit of calls at once and no pace: batches have the
+    vendor's own limits."""
+
+    def __init__(self, batcher: Batcher, model: Any, key: bytes) -> None:
+        self._batcher, self._model, self._key = batcher, model, key
+        self.identity = f"{model.identity} in batches"
+        self.settings = replace(model.settings, requests_per_minute=None, tokens_per_minute=None)
+        self.at_once = 10**9
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._model, name)
+
+    @property
+    def known(self) -> bool:
+        """Whether the call is in a batch already: whatever its last attempt was, it is not sent again."""
+        return self._batcher.journal.line(self._key) is not None
+
+    @property
+    def batch_share(self) -> float:
+        """What its vendor takes, as a share of the list price."""
+        return self._batcher._lane(self._model).vendor.price
+
+    async def chat(self, request: ChatRequest) -> ChatReply:
+        async def post(_url: str, body: dict[str, Any]) -> Any:
+            return await self._batcher.reply(self._model, self._key, body)
+
+        self._model.begin_together()
+        before = VIA.set(post)
+        try:
+            reply: ChatReply = await self._model.chat(request)
+            return reply
+        finally:
+            VIA.reset(before)
+
+
+def _results(found: Iterable[Result], keys: set[bytes]) -> dict[bytes, tuple[int, bytes]]:
+    """The results of lines that are ours, the first of each."""
+    results: dict[bytes, tuple[int, bytes]] = {}
+    for custom_id, status, raw in found:
+        try:
+            key = bytes.fromhex(custom_id)
+        except ValueError:
+            continue
+        if key in keys:
+            results.setdefault(key, (status, raw))
+    return results
+
+
+def _fail(waiting: Iterable[_Waiting], error: Exception) -> None:
+    for one in waiting:
+        if not one.reply.done():
+            one.reply.set_exception(error)
+            one.reply.exception()

@@ -1,0 +1,204 @@
+"""What was submitted in batches, on disk before anything is sent: in the call cache's database, fully synchronous.
+
+A batch passes the states `prepared` (nothing was sent but, perhaps, its file), `sending` (its vendor may have it),
+`running` (the vendor's id is known), `done` (the results are stored), `cleaned` (its files at the vendor are deleted).
+Each step is committed and synchronised before the next one begins, so that a killed process, or a power cut, leaves a
+batch that the next one finds. A stored result stays until the reply that was made of it is in the cache.
+"""
+
+from __future__ import annotations
+
+import secrets
+import sqlite3
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from longmark.errors import UserError
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS batches (
+    id TEXT PRIMARY KEY, model TEXT NOT NULL, identity TEXT NOT NULL, state TEXT NOT NULL, created REAL NOT NULL,
+    calls INTEGER NOT NULL, digest TEXT NOT NULL, file TEXT, sent REAL, vendor_id TEXT, window REAL NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS batch_lines (
+    key BLOB NOT NULL, batch TEXT NOT NULL, status INTEGER, result BLOB, fetched REAL, PRIMARY KEY (key, batch)
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS batch_lines_by_batch ON batch_lines (batch);
+"""
+_COLUMNS = "id, model, identity, state, created, calls, digest, file, sent, vendor_id, window"
+_PATIENCE = 30.0  # seconds to wait for another process that writes
+UNKNOWN = 0  # the status of a line that may have been paid and has no result
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """A batch as it stands. id: ours; calls: its lines; digest: SHA-256 of what is sent; file: the vendor's id of the
+    uploaded file; sent: when the request that submits it began; window: hours in which its vendor ends it."""
+
+    id: str
+    model: str
+    identity: str
+    state: str
+    created: float
+    calls: int
+    digest: str
+    file: str | None
+    sent: float | None
+    vendor_id: str | None
+    window: float
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A call in a batch. status: None without a result; else the HTTP status of its reply, or UNKNOWN."""
+
+    batch: str
+    status: int | None
+    result: bytes | None
+
+
+class Journal:
+    """path: the file of the call cache. UserError where it cannot be written."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        try:
+            self._db = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None, check_same_thread=False)
+            self._db.execute("PRAGMA synchronous=FULL")
+            self._db.executescript(_SCHEMA)
+        except sqlite3.Error as error:
+            raise self._unusable(error) from None
+        self._write(  # of replies that the cache has, and of what no vendor keeps
+            (
+                "DELETE FROM batch_lines WHERE result IS NOT NULL AND EXISTS (SELECT 1 FROM calls WHERE calls.key = "
+                "batch_lines.key AND calls.created >= batch_lines.fetched)",
+                (),
+            )
+        )
+
+    def intend(self, model: str, identity: str, digest: str, keys: Sequence[bytes], window: float) -> Batch:
+        """A batch that will be sent."""
+        batch = Batch(
+            secrets.token_hex(8), model, identity, "prepared", time.time(), len(keys), digest, None, None, None, window
+        )
+        marks = ", ".join("?" * 11)
+        self._write(
+            (
+                f"INSERT INTO batches ({_COLUMNS}) VALUES ({marks})",
+                (batch.id, model, identity, batch.state, batch.created, batch.calls, digest, None, None, None, window),
+            ),
+            lines=[(key, batch.id, None, None, None) for key in keys],
+        )
+        return batch
+
+    def sending(self, batch: str, file: str | None) -> None:
+        """From here on its vendor may have it."""
+        values = (file, time.time(), batch)
+        self._write(("UPDATE batches SET state = 'sending', file = ?, sent = ? WHERE id = ?", values))
+
+    def running(self, batch: str, vendor_id: str) -> None:
+        self._write(("UPDATE batches SET state = 'running', vendor_id = ? WHERE id = ?", (vendor_id, batch)))
+
+    def finish(self, batch: str, results: Mapping[bytes, tuple[int, bytes]], *, rest: int | None) -> None:
+        """Stores the results of a batch that has ended. A status below 0: the line was not processed, and is free to be
+        sent again. rest: the status of lines without a result; None: they are free, too."""
+        now = time.time()
+        others = "batch = ? AND result IS NULL"
+        self._write(
+            ("UPDATE batches SET state = 'done' WHERE id = ?", (batch,)),
+            ("DELETE FROM batch_lines WHERE batch = ? AND status < 0", (batch,)),
+            (f"DELETE FROM batch_lines WHERE {others}", (batch,))
+            if rest is None
+            else (f"UPDATE batch_lines SET status = ? WHERE {others}", (rest, batch)),
+            lines=[(key, batch, status, raw, now) for key, (status, raw) in results.items()],
+            first=True,
+        )
+
+    def cleaned(self, batch: str) -> None:
+        self._write(("UPDATE batches SET state = 'cleaned' WHERE id = ?", (batch,)))
+
+    def drop(self, batch: str) -> None:
+        """Forgets a batch that no vendor has."""
+        self._write(
+            ("DELETE FROM batch_lines WHERE batch = ?", (batch,)), ("DELETE FROM batches WHERE id = ?", (batch,))
+        )
+
+    def forget(self, key: bytes) -> None:
+        """Forgets a line's results: it will be sent again."""
+        self._write(("DELETE FROM batch_lines WHERE key = ? AND status IS NOT NULL", (key,)))
+
+    def replaces(self, key: bytes, batch: str) -> None:
+        """In the ledger, the call's attempt that put it into this batch and did not live to see its end is replaced by
+        the one that waits for it now: it was sent once."""
+        attempt = (
+            "SELECT max(id) FROM attempts WHERE key = ?1 AND state = 'unknown' AND sent <= "
+            "(SELECT created FROM batches WHERE id = ?2)"
+        )
+        self._write((f"DELETE FROM attempts WHERE id = ({attempt})", (key, batch)))
+
+    def line(self, key: bytes) -> Line | None:
+        """The newest line of a call."""
+        found = self._read(
+            "SELECT l.batch, l.status, l.result FROM batch_lines l JOIN batches b ON b.id = l.batch WHERE l.key = ? "
+            "ORDER BY b.created DESC LIMIT 1",
+            (key,),
+        )
+        return Line(*found[0]) if found else None
+
+    def keys(self, batch: str) -> set[bytes]:
+        """The calls of a batch that are in no result yet."""
+        return {row[0] for row in self._read("SELECT key FROM batch_lines WHERE batch = ?", (batch,))}
+
+    def batch(self, id: str) -> Batch | None:
+        found = self._read(f"SELECT {_COLUMNS} FROM batches WHERE id = ?", (id,))
+        return Batch(*found[0]) if found else None
+
+    def batches(self, *states: str) -> list[Batch]:
+        """The batches in these states, or all, oldest first."""
+        wanted = f"WHERE state IN ({', '.join('?' * len(states))}) " if states else ""
+        return [Batch(*row) for row in self._read(f"SELECT {_COLUMNS} FROM batches {wanted}ORDER BY created", states)]
+
+    def counts(self, batch: str) -> tuple[int, int, int]:
+        """Lines without a result, with one that no reply in the cache was made of yet, and unknown."""
+        waiting = "sum(status IS NULL), sum(result IS NOT NULL), sum(status = 0)"
+        found = self._read(f"SELECT {waiting} FROM batch_lines WHERE batch = ?", (batch,))[0]
+        return int(found[0] or 0), int(found[1] or 0), int(found[2] or 0)
+
+    def close(self) -> None:
+        self._db.close()
+
+    def _write(
+        self,
+        *statements: tuple[str, tuple[object, ...]],
+        lines: Iterable[tuple[object, ...]] = (),
+        first: bool = False,
+    ) -> None:
+        """One transaction, on disk when it returns. lines: of `batch_lines`, written after the statements or first."""
+        insert = "INSERT OR REPLACE INTO batch_lines (key, batch, status, result, fetched) VALUES (?, ?, ?, ?, ?)"
+        try:
+            self._db.execute("BEGIN IMMEDIATE")
+            if first:
+                self._db.executemany(insert, lines)
+            for statement, values in statements:
+                self._db.execute(statement, values)
+            if not first:
+                self._db.executemany(insert, lines)
+            self._db.execute("COMMIT")
+        except sqlite3.Error as error:
+            if self._db.in_transaction:
+                self._db.execute("ROLLBACK")
+            raise self._unusable(error) from None
+
+    def _read(self, query: str, values: Sequence[object]) -> list[tuple]:  # type: ignore[type-arg]
+        try:
+            return self._db.execute(query, values).fetchall()
+        except sqlite3.Error as error:
+            raise self._unusable(error) from None
+
+    def _unusable(self, error: sqlite3.Error) -> UserError:
+        return UserError(
+            f"the journal of batches in the call cache {self._path} cannot be used ({error}); free some space, or name "
+            "another file with --cache FILE, then repeat the command"
+        )

@@ -1,0 +1,448 @@
+"""The vendors' batch APIs: OpenAI's and those that are compatible with it, Mistral's, and Anthropic's message batches.
+
+A vendor sends, looks at, lists, reads, cancels and tidies up batches; every method is one attempt and raises a
+ModelError. What a batch means for calls is in `batcher`. No vendor's API has an idempotency key for a batch: a request
+that submits one and gets no reply is looked for in the vendor's list.
+
+Pages (read November 2026): OpenAI https://platform.openai.com/docs/guides/batch and .../docs/api-reference/batch;
+Azure https://learn.microsoft.com/azure/ai-foundry/openai/how-to/batch; Groq https://console.groq.com/docs/batch;
+Together https://docs.together.ai/docs/batch-inference; Mistral https://docs.mistral.ai/capabilities/batch; Anthropic
+https://platform.claude.com/docs/en/build-with-claude/batch-processing and .../docs/en/api/messages/batches/create.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+from urllib.parse import quote, urlencode, urlsplit
+
+import orjson
+
+from longmark.errors import ServerFault
+from longmark.models.http import Endpoint, as_json
+
+_MIB = 1_000_000  # vendors count megabytes in one way or the other: the smaller one
+_PAGES = 1000  # of a list that are read, at most
+_QUEUE_FULL = ("token_limit_exceeded", "queue_limit", "too_many", "quota")  # codes of a batch that came too early
+UNPROCESSED = -1  # the status of a line that its vendor did not process, and does not bill
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A batch as its vendor shows it. marks: what it carries of ours (the id in its metadata, the id of its input
+    file); total: its requests, 0: not said; done: those that are processed; ended: nothing of it will change any more;
+    complete: its vendor says that every request has a result; failure: why it was not processed at all; full: that is
+    because too much is queued; files: those that its vendor keeps, results: those of them that hold results."""
+
+    id: str
+    created: float
+    state: str
+    ended: bool
+    marks: frozenset[str] = frozenset()
+    total: int = 0
+    done: int = 0
+    complete: bool = False
+    failure: str = ""
+    full: bool = False
+    wrong: Mapping[int, str] = field(default_factory=dict)  # number of a line from 1 -> what is wrong with it
+    files: tuple[str, ...] = ()
+    results: tuple[str, ...] = ()
+
+
+Result = tuple[str, int, bytes]  # custom id, HTTP status (or UNPROCESSED), body
+
+
+class Vendor:
+    """A batch API at an endpoint. most_lines, most_bytes: of a batch; window: hours in which it ends; marked: its list
+    shows what it carries of ours; price: what a call costs, as the vendor documents it: a share of the list price."""
+
+    most_lines = 50_000
+    most_bytes = 100 * _MIB
+    window = 24.0
+    marked = True
+    price = 1.0
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        self.endpoint = endpoint
+        self.host = endpoint.host
+
+    def line(self, custom_id: str, body: Mapping[str, Any]) -> bytes:
+        """A request as a line of the file."""
+        return as_json({"custom_id": custom_id, "method": "POST", "url": self.target, "body": body})
+
+    target = "/v1/chat/completions"
+
+    def data(self, lines: Sequence[bytes]) -> bytes:
+        """What is sent for a batch."""
+        return b"\n".join(lines) + b"\n"
+
+    async def upload(self, name: str, data: bytes) -> str | None:
+        """The id of the uploaded file; None where the vendor takes none."""
+        raise NotImplementedError
+
+    async def submit(self, ours: str, model: str, file: str | None, data: bytes) -> Seen:
+        raise NotImplementedError
+
+    async def look(self, id: str) -> Seen:
+        raise NotImplementedError
+
+    def listed(self, since: float) -> AsyncIterator[Seen]:
+        """Batches created since then (seconds since 1970), newest first where the vendor lists them so."""
+        raise NotImplementedError
+
+    async def results(self, seen: Seen) -> list[Result]:
+        raise NotImplementedError
+
+    async def cancel(self, id: str) -> None:
+        raise NotImplementedError
+
+    async def delete(self, file: str) -> None:
+        """Deletes a file."""
+
+    async def _json(self, method: str, path: str, body: Any = None, query: Mapping[str, Any] | None = None) -> Any:
+        url = self._url(path)
+        if query:
+            url += ("&" if "?" in url else "?") + urlencode({k: v for k, v in query.items() if v is not None})
+        data = None if body is None else body if isinstance(body, bytes) else as_json(body)
+        raw = await self.endpoint.request(method, url, data, large=isinstance(body, bytes))
+        try:
+            return orjson.loads(raw)
+        except orjson.JSONDecodeError:
+            raise ServerFault(f"{self.host} sent a reply that is not JSON", 200).with_bill() from None
+
+    def _url(self, path: str) -> str:
+        return self.endpoint.url(path)
+
+    def _read(self, what: str, reply: Any) -> Seen:
+        """A batch out of its JSON. ServerFault where it has another form."""
+        try:
+            return self._seen(reply)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            wrong = error
+        raise ServerFault(f"{self.host} sent {what} in another form ({type(wrong).__name__})", 200).with_bill()
+
+    def _seen(self, reply: Any) -> Seen:
+        raise NotImplementedError
+
+
+class FileVendor(Vendor):
+    """OpenAI's: a file of lines is uploaded, a batch names it, and its results are files."""
+
+    batches, files, purpose = "/batches", "/files", "batch"
+    window_text = "24h"
+    most_bytes = 200 * _MIB  # OpenAI (guide, "Rate limits"): 50,000 requests and 200 MB; the same at Groq
+    price = 0.5  # OpenAI: 50 % lower costs
+    _ENDED = ("completed", "failed", "expired", "cancelled")
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        super().__init__(endpoint)
+        if not any(self.host.endswith(host) for host in ("openai.com", "groq.com")):
+            self.price, self.most_bytes = 1.0, 100 * _MIB  # of an endpoint that nobody has described
+
+    async def upload(self, name: str, data: bytes) -> str:
+        edge = f"longmark-{hashlib.sha256(data).hexdigest()[:32]}"  # in no line: JSON escapes nothing into it
+        parts = [("purpose", self.purpose), *([("file_name", name)] if self.purpose != "batch" else [])]
+        head = "".join(f'--{edge}\r\nContent-Disposition: form-data; name="{k}"\r\n\r\n{v}\r\n' for k, v in parts)
+        head += f'--{edge}\r\nContent-Disposition: form-data; name="file"; filename="{name}"\r\n'
+        head += "Content-Type: application/jsonl\r\n\r\n"
+        body = head.encode() + data + f"\r\n--{edge}--\r\n".encode()
+        kind = f"multipart/form-data; boundary={edge}"
+        raw = await self.endpoint.request("POST", self._url(self._upload_path), body, kind, large=True)
+        return str(self.endpoint.outcome(200, raw)["id"])
+
+    @property
+    def _upload_path(self) -> str:
+        return self.files
+
+    async def ready(self, file: str) -> bool:
+        """Whether a file can be used. Azure processes files first, and fails a batch that names one before."""
+        if not isinstance(self, Azure):
+            return True
+        state = (await self._json("GET", f"{self.files}/{quote(file)}")).get("status")
+        return state not in ("pending", "running", "uploading")
+
+    async def submit(self, ours: str, model: str, file: str | None, data: bytes) -> Seen:
+        body = {"input_file_id": file, "endpoint": self.target, "completion_window": self.window_text}
+        return self._read("a batch", await self._json("POST", self.batches, body | self._metadata(ours)))
+
+    def _metadata(self, ours: str) -> dict[str, Any]:
+        return {"metadata": {"longmark": ours}}
+
+    async def look(self, id: str) -> Seen:
+        return self._read("a batch", await self._json("GET", f"{self.batches}/{quote(id)}"))
+
+    async def listed(self, since: float) -> AsyncIterator[Seen]:
+        after = None
+        for _ in range(_PAGES):
+            page = await self._json("GET", self.batches, query={"limit": 100, "after": after})
+            found = [self._read("a list of batches", one) for one in _data(page)]
+            for seen in found:
+                yield seen
+            more = isinstance(page, dict) and page.get("has_more")
+            if not found or not more or max(seen.created for seen in found) < since:
+                return
+            after = found[-1].id
+
+    async def results(self, seen: Seen) -> list[Result]:
+        found: list[Result] = []
+        for file in seen.results:
+            path = self._url(f"{self.files}/{quote(file)}/content")
+            found += _file_results(await self.endpoint.request("GET", path, large=True))
+        return found
+
+    async def cancel(self, id: str) -> None:
+        await self._json("POST", f"{self.batches}/{quote(id)}/cancel", {})
+
+    async def delete(self, file: str) -> None:
+        await self._json("DELETE", f"{self.files}/{quote(file)}")
+
+    def _seen(self, reply: Any) -> Seen:
+        reply = reply.get("job", reply)  # Together wraps the batch that was submitted
+        state = str(reply["status"]).lower()
+        counts = reply.get("request_counts") or {}
+        said = reply.get("errors")  # {"data": [{code, message, line}]}; Together: an error text
+        errors = said.get("data") or [] if isinstance(said, dict) else []
+        failed = state == "failed"
+        words = "; ".join(str(one.get("message")) for one in errors[:3]) or str(reply.get("error") or "no reason given")
+        codes = " ".join(str(one.get("code")) for one in errors)
+        results = tuple(str(reply[name]) for name in ("output_file_id", "error_file_id") if reply.get(name))
+        wrong = {one["line"]: str(one.get("message")) for one in errors if isinstance(one.get("line"), int)}
+        return Seen(
+            id=str(reply["id"]),
+            created=_time(reply.get("created_at")),
+            state=state,
+            ended=state in self._ENDED,
+            marks=frozenset({str((reply.get("metadata") or {}).get("longmark")), str(reply["input_file_id"])}),
+            total=int(counts.get("total") or 0),
+            done=int(counts.get("completed") or 0) + int(counts.get("failed") or 0),
+            complete=state == "completed",
+            failure=words if failed else "",
+            full=failed and any(word in codes for word in _QUEUE_FULL),
+            wrong=wrong if failed else {},
+            files=(str(reply["input_file_id"]), *results),
+            results=results,
+        )
+
+
+class Azure(FileVendor):
+    """Azure: 100,000 requests and 200 MB (quotas and limits); a batch deployment, at half the price. A job that takes
+    longer than 24 hours is not ended."""
+
+    most_lines = 100_000
+    target = "/chat/completions"
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        super().__init__(endpoint)
+        self.price, self.most_bytes = 0.5, 200 * _MIB
+
+    def _url(self, path: str) -> str:
+        base, deployment, _ = self.endpoint.url("").partition("/deployments/")
+        query = self.endpoint.url("").partition("?")[2]
+        return f"{base}{path}{'?' + query if query else ''}" if deployment else self.endpoint.url(path)
+
+
+class Together(FileVendor):
+    """Together: 50,000 requests and 100 MB (https://www.together.ai/blog/batch-api). Only selected models are cheaper,
+    so the list price stands. Metadata is not documented: a batch is known by its input file."""
+
+    purpose = "batch-api"
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        super().__init__(endpoint)
+        self.price, self.most_bytes = 1.0, 100 * _MIB
+
+    @property
+    def _upload_path(self) -> str:
+        return f"{self.files}/upload"
+
+    def _metadata(self, ours: str) -> dict[str, Any]:
+        return {}
+
+
+class Mistral(FileVendor):
+    """Mistral: jobs in place of batches, the model in the job; 1,000,000 requests (batch page), files of 512 MB (files
+    page)."""
+
+    most_lines, batches = 1_000_000, "/batch/jobs"
+    _ENDED = ("success", "failed", "timeout_exceeded", "cancelled")
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        super().__init__(endpoint)
+        self.price, self.most_bytes = 0.5, 512 * _MIB
+
+    def line(self, custom_id: str, body: Mapping[str, Any]) -> bytes:
+        return as_json({"custom_id": custom_id, "body": {k: v for k, v in body.items() if k != "model"}})
+
+    async def submit(self, ours: str, model: str, file: str | None, data: bytes) -> Seen:
+        body = {"input_files": [file], "model": model, "endpoint": self.target, "timeout_hours": int(self.window)}
+        return self._read("a job", await self._json("POST", self.batches, body | self._metadata(ours)))
+
+    async def listed(self, since: float) -> AsyncIterator[Seen]:
+        for number in range(_PAGES):
+            page = _data(await self._json("GET", self.batches, query={"page": number, "page_size": 100}))
+            for one in page:
+                yield self._read("a list of jobs", one)
+            if len(page) < 100:
+                return
+
+    def _seen(self, reply: Any) -> Seen:
+        state = str(reply["status"]).lower()
+        failed = state == "failed"
+        results = tuple(str(reply[name]) for name in ("output_file", "error_file") if reply.get(name))
+        words = "; ".join(str(one.get("message")) for one in (reply.get("errors") or ())[:3]) or "no reason given"
+        return Seen(
+            id=str(reply["id"]),
+            created=_time(reply.get("created_at")),
+            state=state,
+            ended=state in self._ENDED,
+            marks=frozenset({str((reply.get("metadata") or {}).get("longmark")), *map(str, reply["input_files"])}),
+            total=int(reply.get("total_requests") or 0),
+            done=int(reply.get("completed_requests") or 0),
+            complete=state == "success",
+            failure=words if failed and not results else "",
+            files=(*map(str, reply["input_files"]), *results),
+            results=results,
+        )
+
+
+_STATUS_OF = {  # https://platform.claude.com/docs/en/api/errors
+    "invalid_request_error": 400,
+    "authentication_error": 401,
+    "billing_error": 402,
+    "permission_error": 403,
+    "not_found_error": 404,
+    "request_too_large": 413,
+    "rate_limit_error": 429,
+    "timeout_error": 504,
+    "overloaded_error": 529,
+}
+
+
+class Anthropic(Vendor):
+    """Anthropic: 100,000 requests or 256 MB in one request, half the price. A custom id has 1 to 64 letters, digits,
+    `-` and `_`. Its list carries nothing of ours: once a batch has ended, it is known by the custom ids of its
+    results."""
+
+    most_lines, most_bytes, marked, price = 100_000, 256 * _MIB, False, 0.5
+
+    def line(self, custom_id: str, body: Mapping[str, Any]) -> bytes:
+        return as_json({"custom_id": custom_id, "params": body})
+
+    def data(self, lines: Sequence[bytes]) -> bytes:
+        return b'{"requests":[' + b",".join(lines) + b"]}"
+
+    async def upload(self, name: str, data: bytes) -> None:
+        return None
+
+    async def submit(self, ours: str, model: str, file: str | None, data: bytes) -> Seen:
+        return self._read("a batch", await self._json("POST", "/messages/batches", data))
+
+    async def look(self, id: str) -> Seen:
+        return self._read("a batch", await self._json("GET", f"/messages/batches/{quote(id)}"))
+
+    async def listed(self, since: float) -> AsyncIterator[Seen]:
+        after = None
+        for _ in range(_PAGES):
+            page = await self._json("GET", "/messages/batches", query={"limit": 100, "after_id": after})
+            found = [self._read("a list of batches", one) for one in _data(page)]
+            for seen in found:
+                yield seen
+            if not found or not page.get("has_more") or max(seen.created for seen in found) < since:
+                return
+            after = page.get("last_id") or found[-1].id
+
+    async def results(self, seen: Seen) -> list[Result]:
+        # not at its `results_url`: the key goes to the endpoint that the user named, and nowhere else
+        url = self.endpoint.url(f"/messages/batches/{quote(seen.id)}/results")
+        found: list[Result] = []
+        for one in _lines(await self.endpoint.request("GET", url, large=True)):
+            result, custom_id = one.get("result") or {}, one.get("custom_id")
+            kind = result.get("type") if isinstance(result, dict) else None
+            if kind == "succeeded" and result.get("message"):
+                found.append((str(custom_id), 200, orjson.dumps(result["message"])))
+            elif kind == "errored":
+                error = result.get("error") or {}
+                inner = error.get("error") or error
+                found.append((str(custom_id), _STATUS_OF.get(str(inner.get("type")), 500), orjson.dumps(error)))
+            elif kind in ("canceled", "expired"):  # neither is billed
+                found.append((str(custom_id), UNPROCESSED, b""))
+        return found
+
+    async def cancel(self, id: str) -> None:
+        await self._json("POST", f"/messages/batches/{quote(id)}/cancel", {})
+
+    def _seen(self, reply: Any) -> Seen:
+        state = str(reply["processing_status"])
+        counts = {name: int(count) for name, count in (reply.get("request_counts") or {}).items()}
+        total = sum(counts.values())
+        return Seen(
+            id=str(reply["id"]),
+            created=_time(reply["created_at"]),
+            state=state,
+            ended=state == "ended",
+            total=total,
+            done=total - counts.get("processing", 0),
+            complete=state == "ended",
+        )
+
+
+_HOSTS = {
+    "mistral.ai": Mistral,
+    "together.xyz": Together,
+    "together.ai": Together,
+    "azure.com": Azure,
+}
+
+
+def vendor_of(model: Any) -> Vendor | None:
+    """The batch API of a chat model; None where it has none that we know."""
+    from longmark.models.anthropic import AnthropicChat
+    from longmark.models.gemini import GeminiChat
+    from longmark.models.http_chat import HttpChat
+
+    if not isinstance(model, HttpChat) or isinstance(model, GeminiChat):
+        return None
+    if isinstance(model, AnthropicChat):
+        return Anthropic(model.endpoint)
+    host = urlsplit(model.endpoint.base_url).hostname or ""
+    kind = next((kind for end, kind in _HOSTS.items() if host == end or host.endswith(f".{end}")), FileVendor)
+    return kind(model.endpoint)
+
+
+def _data(page: Any) -> list[Any]:
+    """The entries of a page of a list; Together's is the list itself."""
+    found = page.get("data") if isinstance(page, dict) else page
+    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+
+
+def _lines(raw: bytes) -> Iterator[dict[str, Any]]:
+    """The objects of a file of lines; what is none is left out."""
+    for line in raw.splitlines():
+        try:
+            one = orjson.loads(line)
+        except orjson.JSONDecodeError:
+            continue
+        if isinstance(one, dict):
+            yield one
+
+
+def _file_results(raw: bytes) -> Iterator[Result]:
+    """The results in an output or error file: `response` with a status and a body, or an `error` of its own."""
+    for one in _lines(raw):
+        response, error, custom_id = one.get("response"), one.get("error"), str(one.get("custom_id"))
+        if isinstance(response, dict) and isinstance(response.get("status_code"), int) and response.get("body"):
+            yield custom_id, response["status_code"], orjson.dumps(response["body"])
+        elif isinstance(error, dict):
+            code = str(error.get("code") or "")
+            skipped = code in ("batch_expired", "batch_cancelled", "batch_canceled")
+            yield custom_id, UNPROCESSED if skipped else 500, orjson.dumps({"error": error})
+
+
+def _time(said: Any) -> float:
+    """Seconds since 1970 of a number or an RFC 3339 text; 0 where there is none."""
+    if isinstance(said, str):
+        return datetime.fromisoformat(said.replace("Z", "+00:00")).timestamp()
+    return float(said or 0)
