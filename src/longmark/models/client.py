@@ -157,7 +157,7 @@ class Client(Sender):
     def batches(self) -> Batcher:
         from longmark.models.batches.batcher import Batcher
 
-        return Batcher(self, self._batching)
+        return Batcher(self, self.cache.path, self._batching)
 
     def at_once(self, models: Sequence[Backend], usual: int) -> int:
         """How many examples are worked on at once: more, where a model's calls go in batches."""

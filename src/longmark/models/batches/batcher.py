@@ -19,7 +19,8 @@ import math
 import time
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from pathlib import Path
+from typing import Any, TypeVar
 
 from longmark.concurrency import AT_LEAST, COMPUTING
 from longmark.errors import ModelError, RateLimited, RequestRefused, ServerFault
@@ -30,11 +31,8 @@ from longmark.models.http import Refusal
 from longmark.models.http_model import VIA
 from longmark.models.limits import MAX_FAULTS, wait_before
 from longmark.models.protocols import ChatReply, ChatRequest
-from longmark.models.sending import Stopped
+from longmark.models.sending import Sender, Stopped
 from longmark.progress import counted
-
-if TYPE_CHECKING:
-    from longmark.models.client import Client
 
 T = TypeVar("T")
 
@@ -70,14 +68,16 @@ class _Lane:
 
 
 class Batcher:
-    """The batches of one client."""
+    """The batches of one client. cache: the file of its call cache."""
 
-    def __init__(self, client: Client, how: Batching) -> None:
+    def __init__(self, client: Sender, cache: Path, how: Batching) -> None:
         self.client = client
+        self._cache = cache
         self.how = how
         self.rounds = 0
         self.left: set[str] = set()  # batches that were left running
         self._takes: dict[str, bool] = {}
+        self._taken_over: list[bytes] = []
         self._journal: Journal | None = None
         self._lanes: dict[str, _Lane] = {}
         self._in_batch: dict[str, dict[bytes, _Waiting]] = {}  # our id of a batch -> its calls that wait here
@@ -89,7 +89,7 @@ class Batcher:
     @property
     def journal(self) -> Journal:
         if self._journal is None:
-            self._journal = Journal(self.client.cache.path)
+            self._journal = Journal(self._cache)
         return self._journal
 
     def close(self) -> None:
@@ -153,7 +153,7 @@ class Batcher:
             raise Stopped("The run was stopped before this call was submitted.")
         with self.client.parked():
             if line is not None:
-                self.journal.replaces(key, line.batch)
+                self._take_over(key)
             if line is None:
                 self._enqueue(lane, waiting)
             elif line.status is None:
@@ -170,6 +170,16 @@ class Batcher:
         if status != 200:
             self.journal.forget(key)
         return model.endpoint.outcome(status, raw)
+
+    def _take_over(self, key: bytes) -> None:
+        """Notes a call whose batch an earlier session submitted; the ledger hears of all of a turn at once."""
+        if not self._taken_over:
+            asyncio.get_running_loop().call_soon(self._tell_ledger)
+        self._taken_over.append(key)
+
+    def _tell_ledger(self) -> None:
+        keys, self._taken_over = self._taken_over, []
+        self.journal.replaces(keys)
 
     def _may_resend(self, status: int) -> bool:
         return status == UNKNOWN and self.how.resend_unknown

@@ -129,14 +129,19 @@ class Journal:
         """Forgets a line's results: it will be sent again."""
         self._write(("DELETE FROM batch_lines WHERE key = ? AND status IS NOT NULL", (key,)))
 
-    def replaces(self, key: bytes, batch: str) -> None:
-        """In the ledger, the call's attempt that put it into this batch and did not live to see its end is replaced by
-        the one that waits for it now: it was sent once."""
-        attempt = (
-            "SELECT max(id) FROM attempts WHERE key = ?1 AND state = 'unknown' AND sent <= "
-            "(SELECT created FROM batches WHERE id = ?2)"
+    def replaces(self, keys: Sequence[bytes]) -> None:
+        """In the ledger, attempts that put these calls into a batch and did not live to see its end are replaced by
+        those that wait for it now: each call was sent once."""
+        try:
+            self._db.execute("CREATE TEMP TABLE IF NOT EXISTS taken (key BLOB PRIMARY KEY) WITHOUT ROWID")
+            self._db.executemany("INSERT OR IGNORE INTO taken VALUES (?)", [(key,) for key in keys])
+        except sqlite3.Error as error:
+            raise self._unusable(error) from None
+        attempts = (
+            "SELECT max(a.id) FROM attempts a JOIN taken t ON t.key = a.key JOIN batch_lines l ON l.key = a.key JOIN "
+            "batches b ON b.id = l.batch WHERE a.state = 'unknown' AND a.sent <= b.created GROUP BY l.key, l.batch"
         )
-        self._write((f"DELETE FROM attempts WHERE id = ({attempt})", (key, batch)))
+        self._write((f"DELETE FROM attempts WHERE id IN ({attempts})", ()), ("DELETE FROM taken", ()))
 
     def line(self, key: bytes) -> Line | None:
         """The newest line of a call."""
