@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from tests.program import FRE, QR, manifest_of, names_in, rows_of, write_jsonl
 from longmark.engine.merge import merge
 from longmark.engine.session import RunResult, execute
 from longmark.engine.settings import SessionOptions, Settings, check, choose
-from longmark.engine.split import Limits, divided, part_number, split
+from longmark.engine.split import divided, part_number, split
 from longmark.engine.status import RunStatus, status
 from longmark.errors import BadInput, SettingsChanged, UserError
 from longmark.judging import Judging
@@ -26,6 +27,7 @@ from longmark.models.cache import CallCache
 from longmark.models.fake import FakeChat, FakeEmbedder
 from longmark.models.handles import Backends
 from longmark.models.protocols import ChatReply, Tokens
+from longmark.records import Usage
 from longmark.records.parts import part_of
 from longmark.records.read import Reading
 from longmark.workspace import Workspace, reading
@@ -79,6 +81,7 @@ def unscored() -> list[Record]:
     return [{**one, "answer": [one["answer"], "", None][i % 3]} for i, one in enumerate(plain())]
 
 
+SHARED = ("variants judged",)  # which of the rows that share an embedding asks first is a matter of milliseconds
 READABLE, JUDGED = ("score.readability",), (QR, "score.readability", "classic.length")
 CASES: dict[str, tuple[Any, tuple[str, ...]]] = {
     "plain": (plain, READABLE),
@@ -129,8 +132,16 @@ def split_and_run(
     return runs
 
 
-def content(folder: Path) -> dict[str, bytes | None]:
-    return {name: (folder / name).read_bytes() if (folder / name).exists() else None for name in FILES}
+def content(folder: Path, *, usage: bool = True) -> dict[str, bytes | None]:
+    """The files of a run; without `usage` its rows have none."""
+    found = {name: (folder / name).read_bytes() if (folder / name).exists() else None for name in FILES}
+    if not usage:
+        found["rows.jsonl"] = b"\n".join(replace(row, usage=Usage()).to_json() for row in rows_of(folder))
+    return found
+
+
+def tokens_of(folder: Path) -> int:
+    return sum(row.usage.prompt_tokens + row.usage.completion_tokens for row in rows_of(folder))
 
 
 @pytest.mark.parametrize("parts", [1, 2, 7])
@@ -142,7 +153,9 @@ def test_merged_runs_of_parts_are_a_single_run(tmp_path: Path, case: str, parts:
     executed(file, single, settings_of(names), skip_bad=True)
     runs = split_and_run(file, parts, tmp_path, names, skip_bad=True)
     found = merge(runs, tmp_path / "run")
-    assert content(tmp_path / "run") == content(single)
+    same_usage = case not in SHARED
+    assert content(tmp_path / "run", usage=same_usage) == content(single, usage=same_usage)
+    assert tokens_of(tmp_path / "run") == tokens_of(single)
     assert (found.examples, found.rows, found.unfinished) == (
         len(list(Reading(file, skip_bad=True))),
         len(rows_of(single)),
@@ -168,7 +181,7 @@ def test_merged_runs_of_parts_are_a_single_run(tmp_path: Path, case: str, parts:
     assert [one["part"] for one in merged["merged"]["parts"]] == list(range(1, parts + 1))
     again = executed(file, tmp_path / "run", settings_of(names), skip_bad=True)  # resumed: nothing is left to do
     assert (again.counts.requests, again.changes.new, again.changes.changed, again.changes.removed) == (0, 0, 0, 0)
-    assert content(tmp_path / "run") == content(single)
+    assert content(tmp_path / "run", usage=same_usage) == content(single, usage=same_usage)
 
 
 def test_a_call_that_rows_of_two_parts_share_counts_for_the_first_in_the_input(tmp_path: Path):
@@ -256,7 +269,7 @@ def test_shares_come_to_the_total_and_no_busy_part_gets_nothing(weights: list[in
             divided(total, weights)
         return
     shares = divided(total, weights)
-    assert sum(shares) == (total if busy else 0)
+    assert total - max(busy, 1) < sum(shares) <= total or not busy
     assert all((share > 0) is (weight > 0) for share, weight in zip(shares, weights, strict=True))
     for share, weight in zip(shares, weights, strict=True):
         assert abs(share - total * weight / max(1, sum(weights))) <= busy + 1
@@ -330,7 +343,7 @@ def test_an_odd_file_is_no_part(tmp_path: Path):
         b"{}",
         b"no part",
         whole[:100],
-        whole.replace(b'"longmark_part":1', b'"longmark_part":9'),
+        whole.replace(b'"of":2', b'"of":"2"'),
         b"[1]\n",
     ):
         part.write_bytes(odd)
@@ -353,11 +366,10 @@ def test_an_odd_file_is_no_part(tmp_path: Path):
 
 def test_the_parts_share_budget_and_concurrency(tmp_path: Path):
     file = write_jsonl(tmp_path / "in.jsonl", plain())
-    whole = Limits(max_calls=20, max_tokens=10_001, max_usd=0.1, concurrency=16)
-    made = split(file, 3, tmp_path / "parts", whole=whole)
-    assert sum(part.max_calls or 0 for part in made) == 20
-    assert sum(part.max_tokens or 0 for part in made) == 10_001
-    assert sum(part.concurrency or 0 for part in made) == 16
+    whole = {"max_calls": 20, "max_tokens": 10_001, "max_usd": 0.1, "concurrency": 16}
+    made = split(file, 3, tmp_path / "parts", whole)
+    for name in ("max_calls", "max_tokens", "concurrency"):
+        assert whole[name] - 3 < sum(getattr(part, name) for part in made) <= whole[name]
     assert sum(Decimal(repr(part.max_usd)) for part in made) <= Decimal("0.1")
     runs = []
     for part in made:
@@ -366,12 +378,12 @@ def test_the_parts_share_budget_and_concurrency(tmp_path: Path):
         result = executed(source, runs[-1], settings_of((QR,)), tmp_path / f"{part.part}.sqlite", budget=Budget(100))
         assert result.counts.requests <= (part.max_calls or 0)
     assert sum(one["requests"] for run in runs for one in manifest_of(run)["sessions"]) <= 20
-    with pytest.raises(UserError, match=r"--max-calls 1: too small for 3 parts with examples"):
-        split(file, 3, tmp_path / "parts", whole=Limits(max_calls=1))
+    with pytest.raises(UserError, match=r"--max-calls 1: too small for the parts with examples"):
+        split(file, 3, tmp_path / "parts", {"max_calls": 1})
 
 
 def test_a_smaller_limit_of_the_command_holds(tmp_path: Path):
-    split(write_jsonl(tmp_path / "in.jsonl", plain()), 1, tmp_path / "parts", whole=Limits(max_calls=20))
+    split(write_jsonl(tmp_path / "in.jsonl", plain()), 1, tmp_path / "parts", {"max_calls": 20})
     result = executed(tmp_path / "parts/1.part", tmp_path / "run", settings_of((QR,)), budget=Budget(2))
     assert (result.counts.requests, result.stopped) == (2, "budget")
 
@@ -463,7 +475,7 @@ def test_what_an_endpoint_did_not_take_is_one_for_all_parts(tmp_path: Path):
     assert found == {(QR, ("no temperature",)), (FRE, ())}
     assert manifest_of(tmp_path / "run")["settled"] == {"fake": ["no temperature"]}
     settled(runs[1], [])
-    with pytest.raises(SettingsChanged, match=r"sent to fake: was no temperature, now all parameters"):
+    with pytest.raises(SettingsChanged, match=r"fake: sent with \['no temperature'\], now with all parameters"):
         merge(runs, tmp_path / "other")
 
 

@@ -14,7 +14,7 @@ import orjson
 from longmark.cli.arguments import pairs
 from longmark.engine.merge import merge as merged
 from longmark.engine.run import open_cache
-from longmark.engine.split import LIMITS, Limits
+from longmark.engine.split import LIMITS
 from longmark.engine.split import split as split_into
 from longmark.engine.status import RunStatus
 from longmark.engine.status import status as status_of
@@ -24,25 +24,21 @@ from longmark.report.tables import Column, Table, as_text
 
 
 def split(arguments: argparse.Namespace) -> int:
-    whole = Limits(**{name: getattr(arguments, name) for name in (*LIMITS, "concurrency")})
-    parts = split_into(
-        arguments.examples,
-        arguments.parts,
-        arguments.out,
-        whole=whole,
-        mapping=pairs(arguments.map, "--map FIELD=COLUMN"),
-        limit=arguments.limit,
-        skip_bad=arguments.skip_bad,
-    )
+    limits = {name: getattr(arguments, name) for name in LIMITS if getattr(arguments, name) is not None}
+    mapping = pairs(arguments.map, "--map FIELD=COLUMN")
+    its = {"mapping": mapping, "limit": arguments.limit, "skip_bad": arguments.skip_bad}
+    parts = split_into(arguments.examples, arguments.parts, arguments.out, limits, **its)
     if parts[0].skipped:
         print(f"{counted(parts[0].skipped, 'bad record')} skipped. The merged run counts them.", file=sys.stderr)
-    given = [name for name in (*LIMITS, "concurrency") if getattr(whole, name) is not None]
-    heads = ["part", "examples", *(f"--{name.replace('_', '-')}" for name in given)]
-    rows = [
-        [str(arguments.out / f"{part.part}{SUFFIX}"), part.examples, *(getattr(part, name) for name in given)]
-        for part in parts
-    ]
-    _print(heads, [tuple(row) for row in rows])
+    heads = ["part", "examples", *(f"--{name.replace('_', '-')}" for name in limits)]
+    folder = arguments.out
+    _print(
+        heads,
+        [
+            (str(folder / f"{one.part}{SUFFIX}"), one.examples, *(getattr(one, name) for name in limits))
+            for one in parts
+        ],
+    )
     return 0
 
 

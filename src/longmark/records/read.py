@@ -146,8 +146,8 @@ class Reading:
     def _example(self, record: Any) -> Answered | str:
         if isinstance(record, sources.Unreadable):
             return record.message
-        if isinstance(record, parts.BadLine):
-            return _Bad(record.message, record.fields)
+        if self.part:
+            return _Bad(record["bad"], record["fields"])
         try:
             return self._columns.example(record)
         except BadRecord as bad:
