@@ -282,3 +282,38 @@ def test_a_file_that_an_earlier_version_uses_at_this_moment_is_left_alone(tmp_pa
     with sqlite3.connect(tmp_path / "c.sqlite") as database:
         assert database.execute("PRAGMA user_version").fetchone() == (1,)
         assert len(database.execute("PRAGMA table_info(calls)").fetchall()) == 6
+
+
+def test_another_cache_takes_over_replies_ledger_and_what_is_unknown(tmp_path: Path):
+    """Two caches of three calls, of which one is in both; a fourth was cut off, and answered in a third cache."""
+
+    def attempts(path: Path) -> list[tuple[Any, ...]]:
+        with sqlite3.connect(path) as database:
+            query = "SELECT token, run, hex(key), state, usd FROM attempts JOIN sessions ON sessions.id = session"
+            return sorted(database.execute(query), key=repr)
+
+    calls: dict[str, list[tuple[str | BaseException, str]]] = {
+        "one": [("yes", "a"), ("yes", "b")],
+        "two": [("yes", "c"), ("no", "a"), (CUT, "d")],
+    }
+    for name, asked in calls.items():
+        cache = CallCache(tmp_path / name)
+        for answer, text in asked:
+            ask(client_of(cache), Endpoint(answer), text)
+        cache.close()
+    of_both = sorted(attempts(tmp_path / "one") + attempts(tmp_path / "two"), key=repr)
+    merged = CallCache(tmp_path / "merged")
+    assert [merged.take_from(tmp_path / name) for name in ("one", "two", "two")] == [(2, 0), (1, 1), (0, 1)]
+    assert attempts(merged.path) == of_both
+    linked = "SELECT count(*) FROM calls JOIN attempts ON attempts.id = calls.attempt AND attempts.key = calls.key"
+    with sqlite3.connect(merged.path) as database:
+        assert database.execute(linked).fetchone() == (3,)
+    keys = {bytes.fromhex(key) for _, _, key, state, _ in of_both if state == "unknown"}
+    assert len(keys) == 1
+    assert merged.unknown(keys).keys() == keys
+    cache = CallCache(tmp_path / "three")
+    ask(client_of(cache), Endpoint("yes"), "d")
+    cache.close()
+    assert merged.take_from(tmp_path / "three") == (1, 0)
+    assert merged.unknown(keys) == {}
+    merged.close()

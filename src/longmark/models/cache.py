@@ -53,6 +53,28 @@ _LAYOUT = (
     2  # SQLite's user_version of files that this version writes; 1 had no ledger; 0: made before there was a number
 )
 _BEFORE = {"calls": ["key", "kind", "model", "created", "usd", "reply"], "claims": ["key", "owner", "until"]}
+# what `take_from` does with an attached cache. Ids of its attempts are shifted. A session that is here was taken
+# before. The claims are those of calls whose last attempt is unknown.
+_TAKING = (
+    "DROP TABLE IF EXISTS temp.taking",
+    """CREATE TEMP TABLE taking AS SELECT token, (SELECT coalesce(max(id), 0) FROM main.attempts) AS shift
+        FROM other.sessions WHERE token NOT IN (SELECT token FROM main.sessions)""",
+    """INSERT INTO main.sessions SELECT NULL, token, run, began FROM other.sessions
+        WHERE token IN (SELECT token FROM temp.taking)""",
+    """INSERT INTO main.attempts SELECT a.id + taking.shift, ours.id, count, key, calls, kind, model, sent, most_prompt,
+        most_completion, most_usd, state, status, prompt, cached_prompt, completion, usd FROM other.attempts AS a
+        JOIN other.sessions AS theirs ON theirs.id = a.session JOIN temp.taking USING (token)
+        JOIN main.sessions AS ours USING (token)""",
+    """INSERT OR IGNORE INTO main.calls SELECT key, kind, model, created, usd, reply,
+        (SELECT id FROM main.attempts WHERE id = theirs.attempt + taking.shift) FROM other.calls AS theirs
+        LEFT JOIN (SELECT max(shift) AS shift FROM temp.taking) AS taking""",
+    "INSERT OR IGNORE INTO main.facts SELECT * FROM other.facts",
+    "DELETE FROM main.claims WHERE until = 0.0 AND key IN (SELECT key FROM main.calls)",
+    """INSERT OR IGNORE INTO main.claims SELECT theirs.key, owner, 0.0, a.id FROM other.claims AS theirs
+        JOIN (SELECT max(shift) AS shift FROM temp.taking) AS taking
+        JOIN main.attempts AS a ON a.id = theirs.attempt + taking.shift AND a.state = 'unknown'
+        WHERE theirs.key NOT IN (SELECT key FROM main.calls)""",
+)
 LEASE = 60.0  # seconds that a claim outlives its last renewal; it is renewed three times as often
 # how the names of network file systems begin
 _SHARED = ("nfs", "cifs", "smb", "lustre", "ceph", "gpfs", "beegfs", "glusterfs", "afs", "fuse.sshfs", "fuse.glusterfs")
@@ -403,18 +425,27 @@ class CallCache:
         self._do("PRAGMA journal_mode = DELETE")  # one file, for whoever gets it
 
     def take_from(self, path: Path) -> tuple[int, int]:
-        """Takes over what another cache's file has and this one has not: how many replies; and how many calls have
-        another reply there, which stay as they are here. UserError where the file is missing or no call cache."""
+        """Takes over what another cache's file has and this one has not, with the ledger of its sessions: how many
+        replies; and how many calls have another reply there, which stay as they are here. UserError where the file is
+        missing or no call cache."""
         if not path.is_file():
             raise UserError(f"the call cache {path} does not exist")
-        CallCache(path).close()  # it can be read by this version
+        with closing(CallCache(path)) as other:  # it can be read by this version
+            other.bury()
         self._do("ATTACH ? AS other", (str(path),))
         try:
-            ours_differ = "SELECT count(*) FROM calls JOIN other.calls AS o USING (key) WHERE calls.reply != o.reply"
-            (others,) = self._do(ours_differ).fetchone()
-            taken = self._do("INSERT OR IGNORE INTO main.calls SELECT * FROM other.calls").rowcount
-            self._do("INSERT OR IGNORE INTO main.facts SELECT * FROM other.facts")
+            self._do("BEGIN IMMEDIATE")
+            differ = (
+                "SELECT count(*) FROM calls JOIN other.calls AS theirs USING (key) WHERE calls.reply != theirs.reply"
+            )
+            others, taken = self._do(differ).fetchone()[0], 0
+            for statement in _TAKING:
+                count = self._do(statement).rowcount
+                taken = count if "INTO main.calls" in statement else taken
+            self._do("COMMIT")
         finally:
+            if self._db.in_transaction:
+                self._db.execute("ROLLBACK")
             self._do("DETACH other")
         return taken, others
 
