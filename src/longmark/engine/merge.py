@@ -23,13 +23,8 @@ from longmark.engine.manifest import absent_hash
 from longmark.engine.split import NOTES_FILE, notes
 from longmark.errors import SettingsChanged, UserError
 from longmark.models.cache import CallCache
-<<<<<<< HEAD
 from longmark.records import Answered, Row, Usage
-from longmark.records.files import REMAKE, lines, read_object
-=======
-from longmark.records import Example, Row, Usage
 from longmark.records.files import REMAKE, at, lines, read_object
->>>>>>> c908592 (Split and merge in fewer lines: parts are validated by their types, limits are a mapping, shares are rounded down)
 from longmark.records.pair import own_example_of
 from longmark.records.parts import Part
 from longmark.records.write import replacing
