@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -41,6 +42,18 @@ def _commit_unheard(self: CallCache) -> None:
 
     done.set_exception = unheard  # type: ignore[method-assign]
     _commit(self)
+
+
+def _claimed_in_two_steps(self: CallCache, key: bytes, claim: tuple[Any, ...], anew: bool) -> bool:
+    if not anew and self._db.execute("SELECT 1 FROM calls WHERE key = ?", (key,)).fetchone():
+        return False
+    before = self._db.execute("SELECT owner, until FROM claims WHERE key = ?", (key,)).fetchone()
+    if before is not None and self._is_held(before[0], before[1], time.time()):
+        return False
+    self._db.execute("COMMIT")
+    self._db.execute("BEGIN IMMEDIATE")
+    self._db.execute("REPLACE INTO claims VALUES (?, ?, ?, ?)", (key, *claim))
+    return True
 
 
 async def _claim_anyway(self: CallCache, keys: Any, attempt: Any = None, **options: Any) -> set[bytes]:
@@ -131,6 +144,7 @@ MUTANTS: dict[str, tuple[Patch, ...]] = {
     "a failed commit of replies goes unheard": ((CallCache, "_commit", _commit_unheard),),
     "a failed commit is not rolled back": ((CallCache, "_commit", _no_rollback),),
     "a claim is granted though the reply is stored": ((CallCache, "claim", _claim_anyway),),
+    "a claim is looked for and made in two transactions": ((CallCache, "_claimed", _claimed_in_two_steps),),
     "a claim is not released": ((CallCache, "release", lambda self, keys, unknown=False: None),),
     "a claim is not renewed": ((CallCache, "_renew", lambda self: None),),
     "a claim outlives its process": ((CallCache, "_is_held", staticmethod(lambda owner, until, now: True)),),

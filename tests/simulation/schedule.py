@@ -44,7 +44,7 @@ from longmark.models.protocols import ChatRequest, Message
 from longmark.records import STATUSES, Example, Row
 
 QR, STEPS = "ccrs.question_relevance", "steps"
-MISHAPS = ("kill", "stop", "stall", "full", "busy", "short", "jump")
+MISHAPS = ("kill", "stop", "stall", "full", "busy", "short", "jump", "same pid")
 _MEMORY = Path("/dev/shm")
 
 
@@ -167,6 +167,8 @@ def _fault(rng: random.Random, sessions: int, length: int) -> Fault:
             return Fault("stop", moment, 0.0, who)
         case "short":
             return Fault("short", rng.randint(1, 6))
+        case "same pid":
+            return Fault("same pid", 0)
     return Fault("busy", rng.randint(2, 30))
 
 
@@ -188,7 +190,9 @@ class _Run:
         self.vendor = Vendor(self.world, schedule.faults, folder / "calls.sqlite")
         self.records = schedule.records()
         self.sessions: list[tuple[Session, Process]] = []
+        self.world.reuses_pids = bool(of("same pid"))
         self.budgets: dict[Process, Budget] = {}
+        self.owners: dict[str, Process] = {}  # of claims
         self.scored: dict[str, set[tuple[str, str]]] = {}  # folder -> examples and metrics that have had a score
 
     def live(self) -> None:
@@ -220,6 +224,7 @@ class _Run:
 
         async def main(process: Process) -> RunResult:
             cache = CallCache(self.folder / "calls.sqlite")
+            self.owners[cache._owner] = process
             process.at_exit = cache.close
             backends = Backends((Judge(self.vendor, process),), embedder=Embedder(self.vendor, process))
             settings = replace(_settings(self.schedule.metrics), backends=backends)
@@ -231,6 +236,7 @@ class _Run:
         name = f"session {number}" if number >= 0 else f"the last session of {session.folder}"
         process = self.world.start(name, main)
         self.budgets[process] = Budget(*session.budget)
+        process.limited = session.budget[1:] != (None, None)
         mine = [fault for fault in self.schedule.faults if fault.who == number]
         process.kill_at = min((fault.at for fault in mine if fault.kind == "kill"), default=None)
         process.signals = sorted(fault.at for fault in mine if fault.kind == "stop")
@@ -347,8 +353,7 @@ class _Run:
             prose = self.vendor.prose[number_of(self.records[int(row.example_id)]["answer"])] + self.vendor.prose[50]
             if row.status != "ok" and not (row.status == "unparsable" and prose):
                 raise Violation(f"a row of {folder} stays {row.status}: {row.reason}")
-        alive = {str(process.pid) for _, process in self.sessions if not process.killed}
-        left = [owner for owner in self._query("SELECT owner FROM claims") if owner.split(" ")[-2] in alive]
+        left = [owner for owner in self._query("SELECT owner FROM claims") if not self.owners[owner].killed]
         if left and not self.of("full") and not self.of("busy"):
             raise Violation(f"{len(left)} claims of sessions that ended are left")
 

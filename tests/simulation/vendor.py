@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import math
 import re
 import sqlite3
 from collections import Counter
@@ -134,6 +135,7 @@ class Vendor:
         kind = fault.kind if fault else ""
         stored = tuple(key for key in keys if self.holds(key))
         request = Request(process, tuple(keys), self.world.now, stored, kind=kind)
+        self._check_one_at_a_time(request)
         self.books.append(request)
         rng = self.world.rng
         written = rng.choice((rng.randint(1, most), most)) if most else 0
@@ -157,6 +159,15 @@ class Vendor:
             both = other.ended is None and other.process.alive and set(keys) & set(other.keys)
             if both and (not self.lapses or other.process is process):
                 self.world.complain(f"{process.name} asks for what {other.process.name} is asking for: {len(both)}")
+
+    def _check_one_at_a_time(self, request: Request) -> None:
+        """After a reply of more tokens than its request allowed, where tokens or dollars are limited."""
+        if not request.process.limited or len(request.keys) != 1:
+            return
+        mine = [one for one in self.books if one.process is request.process]
+        over = min((one.ended for one in mine if one.over and one.ended is not None), default=math.inf)
+        if any(one.ended is None and one.began > over for one in mine):
+            self.world.complain(f"{request.process.name} sends several at once after a reply beyond its limit")
 
     @property
     def lapses(self) -> bool:

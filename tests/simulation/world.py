@@ -1,8 +1,9 @@
 """A world of simulated processes: one clock that jumps, one disk that can fill, and death at any moment.
 
 A process is an event loop of its own (`Process`); `World` lets one of those that are ready run one callback at a time,
-in an order that the seed decides, so that several processes interleave on one thread. (The library looptime has one
-loop on a virtual clock; here there are several, and they die.) Time passes only while all of them wait.
+in an order that the seed decides. Before an operation on the disk another process may run too (by greenlets, which
+playwright brings), so that processes interleave within a callback, on one thread. (The library looptime has one loop on
+a virtual clock; here there are several, and they die.) Time passes only while all of them wait.
 
 A moment of a process is a callback or an operation on the disk. A process that is killed before moment n has done n - 1
 of them: from then on its callbacks are dropped, its operations raise `Killed` (which the code under test does not
@@ -12,9 +13,9 @@ the kernel does, and its open transaction is rolled back.
 The disk is a real folder in memory, and SQLite is the real one. What is simulated: a full disk (ENOSPC, a short
 `write`, SQLITE_FULL with and without SQLite's own rollback), a database that another program keeps locked, and kills
 between operations. What is not: power cuts (lost or reordered writes without fsync), damaged pages, the recovery of a
-WAL by the next process (a killed connection is closed here, which rolls back and may checkpoint), locks of other
-processes' transactions (a transaction here never spans two callbacks: one that did would fail at once as locked), I/O
-errors other than a full disk, and a kill within one system call.
+WAL by the next process (a killed connection is closed here, which rolls back and may checkpoint), I/O errors other than
+a full disk, and a kill or another process within one system call or SQL statement. A run's index, which each session
+makes anew, is kept in memory.
 """
 
 from __future__ import annotations
@@ -38,9 +39,12 @@ from contextlib import contextmanager, suppress
 from types import SimpleNamespace
 from typing import Any
 
+from greenlet import getcurrent, greenlet
+
 EPOCH = 1_700_000_000.0  # of the simulated wall clock
 LONGEST = 2 * 3600.0  # virtual seconds of a schedule, beyond which it hangs
 MOST_MOMENTS = 400_000  # of all processes together, beyond which they turn in a circle
+_PAUSES = 0.1  # of a process's operations on the disk: another process may run before them
 _FIRST_PID = 400_000_000  # no process of a real machine has it
 
 
@@ -58,10 +62,14 @@ class Process:
     def __init__(self, world: World, name: str, main: Callable[[Process], Coroutine[Any, Any, Any]]) -> None:
         self.world, self.name = world, name
         self._loop: Any = self
-        self.pid = _FIRST_PID + len(world.processes)
+        self._running: Any = self
+        self._paused: greenlet | None = None  # in the middle of a callback
+        dead = [process.pid for process in world.processes if not process.alive]
+        self.pid = dead[-1] if dead and world.reuses_pids else _FIRST_PID + len(world.processes)
         self.alive = True  # neither dead nor at its end
         self.killed = False
         self.struck = False  # by a fault of the disk
+        self.limited = False  # its tokens or dollars
         self.moments = 0
         self.kill_at: int | None = None
         self.signals: list[int] = []
@@ -149,6 +157,7 @@ class Process:
     def _exit(self, main: asyncio.Task[Any]) -> None:
         self.error = asyncio.CancelledError() if main.cancelled() else main.exception()
         self.result = None if self.error else main.result()
+        self._running = None
         asyncio._set_running_loop(None)
         try:
             self.at_exit()
@@ -160,6 +169,8 @@ class Process:
         """Whether it can run now; timers that have come are made ready."""
         if self.asleep_until > now:
             return False
+        if self._paused is not None:
+            return True
         while self._timers and self._timers[0][0] <= now:
             self._ready.append(heapq.heappop(self._timers)[2])
         return bool(self._ready)
@@ -168,28 +179,45 @@ class Process:
         """When it can run next."""
         while self._timers and self._timers[0][2].cancelled():
             heapq.heappop(self._timers)
-        if self._ready:
+        if self._ready or self._paused is not None:
             return self.asleep_until
         return max(self._timers[0][0], self.asleep_until) if self._timers else None
 
     def turn(self) -> None:
-        """Runs one callback."""
-        handle = self._ready.popleft()
-        if handle.cancelled():
-            return
+        """Runs one callback, or what is left of one."""
         world = self.world
         world.current = self
-        asyncio._set_running_loop(self._loop)
+        asyncio._set_running_loop(self._running)
         try:
-            if self._tick():
+            if self._paused is not None:
+                paused, self._paused = self._paused, None
+                paused.switch()
+            elif world.crowded:
+                greenlet(self._callback).switch()
+            else:
+                self._callback()
+        finally:
+            asyncio._set_running_loop(None)
+            world.current = None
+
+    def _callback(self) -> None:
+        handle = self._ready.popleft()
+        try:
+            if not handle.cancelled() and self._tick():
                 handle._run()
                 if self.signals and self.signals[0] <= self.moments:
                     self._signal()
         except Killed:
             pass
-        finally:
-            asyncio._set_running_loop(None)
-            world.current = None
+
+    def pause(self, seconds: float = 0.0) -> bool:
+        """Lets other processes run in the middle of a callback; False where there are none."""
+        here = getcurrent()
+        if here.parent is None:
+            return False
+        self._paused, self.asleep_until = here, max(self.asleep_until, self.world.now + seconds)
+        here.parent.switch()
+        return True
 
     def _tick(self) -> bool:
         """A moment has come; whether the process lives to see it."""
@@ -213,6 +241,8 @@ class Process:
         """The process operates on the disk; whether the disk is full. Killed where it is dead."""
         if not self._tick():
             raise Killed
+        if self.world.crowded and self.world.rng.random() < _PAUSES:
+            self.pause()
         full = self.world.operation()
         self.struck |= full
         return full
@@ -236,6 +266,8 @@ class Process:
         self.world.current = self
         asyncio._set_running_loop(self._loop)
         try:
+            if self._paused is not None:
+                self._paused.throw(Killed)
             for task in self.tasks:
                 task._log_destroy_pending = False  # type: ignore[attr-defined]
                 coroutine: Any = task.get_coro()
@@ -275,10 +307,12 @@ class World:
         self.events: list[tuple[float, int, Callable[[], None]]] = []
         self.thread = threading.get_ident()
         self.is_full = False
+        self.crowded = False  # several processes are alive
         self._busy, self._short = busy, short
         self._full = full
         self._jumps = sorted(jumps)
         self._offset = 0.0
+        self.reuses_pids = False  # a new process has the number of the one that ended last
         self._moments = self._operations = self._begins = self._writes = 0
 
     def at(self, when: float, event: Callable[[], None]) -> None:
@@ -296,6 +330,7 @@ class World:
             while self.ended:
                 self.ended.pop().at_end()
             alive = [process for process in self.processes if process.alive]
+            self.crowded = len(alive) > 1
             while len(alive) == 1 and not self.ended and alive[0].due(self.now):
                 alive[0].turn()
             if self.ended:
@@ -411,6 +446,7 @@ class Database(sqlite3.Connection):
     """A connection of a process."""
 
     process: Process
+    patience: float
 
     def _before(self, statement: str) -> None:
         kind = statement.lstrip()[:6].upper()
@@ -426,16 +462,25 @@ class Database(sqlite3.Connection):
             raise _sqlite_error("database is locked", sqlite3.SQLITE_BUSY)
 
     def execute(self, statement: str, *values: Any) -> sqlite3.Cursor:
-        self._before(statement)
-        return super().execute(statement, *values)
+        return self._patiently(super().execute, statement, *values)
 
     def executemany(self, statement: str, values: Any) -> sqlite3.Cursor:
-        self._before(statement)
-        return super().executemany(statement, values)
+        return self._patiently(super().executemany, statement, values)
 
     def executescript(self, script: str) -> sqlite3.Cursor:
-        self._before(script)
-        return super().executescript(script)
+        return self._patiently(super().executescript, script)
+
+    def _patiently(self, execute: Callable[..., sqlite3.Cursor], statement: str, *values: Any) -> sqlite3.Cursor:
+        """Waits while another process has the database locked, as long as the connection's timeout says."""
+        self._before(statement)
+        until = self.process.world.now + self.patience
+        while True:
+            try:
+                return execute(statement, *values)
+            except sqlite3.OperationalError as error:
+                late = self.process.world.now >= until
+                if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or late or not self.process.pause(0.05):
+                    raise
 
     def close(self) -> None:
         if not self.process.alive:
@@ -519,7 +564,7 @@ def inhabited(world: World) -> Iterator[None]:
         process.operation()
         here = ":memory:" if str(path).endswith(".index.sqlite") else path
         database: Database = REAL["connect"](here, *args, **{**more, "timeout": 0, "factory": Database})
-        database.process = process
+        database.process, database.patience = process, more.get("timeout", 5.0)
         process.databases.append(database)
         return database
 
@@ -539,9 +584,10 @@ def inhabited(world: World) -> Iterator[None]:
             raise ProcessLookupError(errno.ESRCH, "No such process")
 
     def sleep(seconds: float) -> None:
-        if mine() is None:
+        process = mine()
+        if process is None:
             REAL["sleep"](seconds)
-        else:
+        elif not process.pause(seconds):
             world.now += seconds
 
     def signal_(number: int, handler: Any) -> Any:
