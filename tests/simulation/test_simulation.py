@@ -80,6 +80,13 @@ def test_rows_that_follow_a_half_written_one_are_kept():
     assert run(alone(Fault("short", 1), examples=2, twins=True)) is None
 
 
+def test_a_row_whose_place_could_not_be_noted_is_not_cut_off_with_the_next_half_row():
+    """Wherever the disk is full for one write: the index has no room for the first row's place, then the second row
+    is written by half."""
+    for moment in range(60, 110):
+        assert run(alone(Fault("full", moment, 1.0), Fault("short", 2))) is None
+
+
 # The simulator ----------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("kind", FAULTS)
 @pytest.mark.parametrize("metric", [QR, STEPS])

@@ -75,11 +75,11 @@ class Fault:
 
 @dataclass
 class Request:
-    """One in the vendor's books. stored: keys whose replies the cache held when they were asked for; most: tokens that
-    the request allowed; counted: what the endpoint counted; usd: its price; known: whether the process got the count;
-    over: more than the request allowed."""
+    """One in the vendor's books. stored: keys whose replies the cache held when they were asked for; counted: what the
+    endpoint counted; usd: its price; over: that was more than the request allowed."""
 
     process: Process
+    model: str
     keys: tuple[bytes, ...]
     began: float
     stored: tuple[bytes, ...] = ()
@@ -121,7 +121,7 @@ class Vendor:
 
     async def serve(
         self,
-        process: Process,
+        model: Judge | Embedder,
         keys: Sequence[bytes],
         prompt: int,
         most: int,
@@ -129,12 +129,13 @@ class Vendor:
     ) -> Any:
         """What comes of one request. prompt: its tokens; most: those the reply may have; reply: makes it of (fault,
         tokens)."""
+        process = model.process
         self._check_flights(process, keys)
         number = len(self.books)
         fault = None if self.healed else self._plan.get(number)
         kind = fault.kind if fault else ""
         stored = tuple(key for key in keys if self.holds(key))
-        request = Request(process, tuple(keys), self.world.now, stored, kind=kind)
+        request = Request(process, model.name, tuple(keys), self.world.now, stored, kind=kind)
         self._check_one_at_a_time(request)
         self.books.append(request)
         rng = self.world.rng
@@ -161,12 +162,12 @@ class Vendor:
                 self.world.complain(f"{process.name} asks for what {other.process.name} is asking for: {len(both)}")
 
     def _check_one_at_a_time(self, request: Request) -> None:
-        """After a reply of more tokens than its request allowed, where tokens or dollars are limited."""
-        if not request.process.limited or len(request.keys) != 1:
+        """Each endpoint's, after a reply beyond its limit, where tokens or dollars are limited."""
+        if not request.process.limited:
             return
         mine = [one for one in self.books if one.process is request.process]
         over = min((one.ended for one in mine if one.over and one.ended is not None), default=math.inf)
-        if any(one.ended is None and one.began > over for one in mine):
+        if any(one.model == request.model and one.ended is None and one.began > over for one in mine):
             self.world.complain(f"{request.process.name} sends several at once after a reply beyond its limit")
 
     @property
@@ -215,7 +216,7 @@ class Judge:
     price = staticmethod(PRICE)
 
     def __init__(self, vendor: Vendor, process: Process) -> None:
-        self._vendor, self._process = vendor, process
+        self._vendor, self.process = vendor, process
 
     async def chat(self, request: ChatRequest) -> ChatReply:
         text = "".join(message.content for message in request.messages)
@@ -229,7 +230,7 @@ class Judge:
             return ChatReply(words, tokens=tokens)
 
         prompt = estimate_tokens(len(text.encode()))
-        return await self._vendor.serve(self._process, [key], prompt, request.max_tokens, reply)  # type: ignore[no-any-return]
+        return await self._vendor.serve(self, [key], prompt, request.max_tokens, reply)  # type: ignore[no-any-return]
 
     async def close(self) -> None:
         return None
@@ -245,7 +246,7 @@ class Embedder:
     price = staticmethod(PRICE)
 
     def __init__(self, vendor: Vendor, process: Process) -> None:
-        self._vendor, self._process = vendor, process
+        self._vendor, self.process = vendor, process
         self.batch = 2
 
     async def embed(self, texts: Sequence[str]) -> EmbedReply:
@@ -258,7 +259,7 @@ class Embedder:
             return EmbedReply(tuple(map(vector_of, texts)), tokens)
 
         prompt = estimate_tokens(sum(len(text.encode()) for text in texts))
-        return await self._vendor.serve(self._process, keys, prompt, 0, reply)  # type: ignore[no-any-return]
+        return await self._vendor.serve(self, keys, prompt, 0, reply)  # type: ignore[no-any-return]
 
     async def close(self) -> None:
         return None

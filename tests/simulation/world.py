@@ -64,9 +64,10 @@ class Process:
         self._loop: Any = self
         self._running: Any = self
         self._paused: greenlet | None = None  # in the middle of a callback
-        dead = [process.pid for process in world.processes if not process.alive]
-        self.pid = dead[-1] if dead and world.reuses_pids else _FIRST_PID + len(world.processes)
         self.alive = True  # neither dead nor at its end
+        self.pid: int = _FIRST_PID + len(world.processes)
+        if world.reuses_pids:
+            self.pid = next((ended.pid for ended in reversed(world.processes) if not ended.alive), self.pid)
         self.killed = False
         self.struck = False  # by a fault of the disk
         self.limited = False  # its tokens or dollars
@@ -203,6 +204,8 @@ class Process:
     def _callback(self) -> None:
         handle = self._ready.popleft()
         try:
+            if self.stalls and self.stalls[0][0] <= self.moments:
+                self.asleep_until = self.world.now + self.stalls.pop(0)[1]
             if not handle.cancelled() and self._tick():
                 handle._run()
                 if self.signals and self.signals[0] <= self.moments:
@@ -225,8 +228,6 @@ class Process:
             return False
         self.moments += 1
         self.world.tick()
-        if self.stalls and self.stalls[0][0] <= self.moments:
-            self.asleep_until = self.world.now + self.stalls.pop(0)[1]
         if self.kill_at is not None and self.moments >= self.kill_at:
             self.die()
             return False

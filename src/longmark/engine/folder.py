@@ -292,8 +292,8 @@ class RunFolder:
             os.ftruncate(self._rows_file, self._rows_end)  # calls under way still append their rows
             raise UserError(f"{self.rows_path} cannot be written (no space left); repeat the same command to resume")
         place = (n, self._number[row.metric], self._rows_end, _AUTOMATIC if row.automatic else row.status)
-        self._execute("INSERT OR REPLACE INTO rows VALUES (?, ?, ?, ?)", place)
         self._rows_end += len(line)
+        self._execute("INSERT OR REPLACE INTO rows VALUES (?, ?, ?, ?)", place)
 
     def take(self, row: Row) -> bool:
         """Appends a row that another folder has; False where this one has no such example or score."""
