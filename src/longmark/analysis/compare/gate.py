@@ -1,4 +1,4 @@
-"""`compare --fail-if-worse`: is a system worse than the first one, on any metric with a direction?
+"""`compare --fail-if-worse`: whether a system is worse than the first one, on any metric with a direction.
 
 The results, of which only `ok` passes, in the order in which they are tried:
 

@@ -218,6 +218,6 @@ def judge_section(found: Sequence[Judged], places: int) -> tuple[Section, ...]:
             "(chi-squared; rough for few judges). Shares: of the variance of a score. noise: the rest; with several "
             "runs of a judge, their differences. standard error: of a difference for judges in general, now and with "
             "twice the questions, judges or samples.",
-            brief=1,
+            brief=2,
         ),
     )

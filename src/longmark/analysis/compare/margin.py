@@ -1,4 +1,4 @@
-"""Is a difference smaller than a margin that matters? Two one-sided tests, read off an interval.
+"""Whether a difference is smaller than a margin that matters: two one-sided tests, read off an interval.
 
 The two tests at alpha (Schuirmann 1987, "A comparison of the two one-sided tests procedure …", J. Pharmacokinetics and
 Biopharmaceutics 15) reject together exactly where the interval of the difference at the level 1 - 2 alpha lies within

@@ -258,7 +258,7 @@ def _systems(
     """differ: the pairs that differ significantly, the better first; together: the groups of those that do not."""
     metric, facts, count = tested.metric, scores.facts[tested.metric], len(tested.names)
     ranked = facts.higher_is_better is not None and bool(together)
-    marks = letters(count, together)
+    of_groups = letters(count, together)
     gone = np.isnan(tested.table)
     found = []
     for i, name in enumerate(tested.names):
@@ -278,7 +278,7 @@ def _systems(
                 missing=int(gone[:, i].sum()),
                 best=1 + sum(b == i for _, b in differ) if ranked else None,
                 worst=count - sum(a == i for a, _ in differ) if ranked else None,
-                groups=marks[i],
+                groups=of_groups[i],
             )
         )
     return tuple(found)

@@ -1,4 +1,4 @@
-"""Answer correctness (CCRS, section 2.3.2, AC): is what the answer states true according to the reference answer?
+"""Answer correctness (CCRS, section 2.3.2, AC): how far the reference answer bears the answer out.
 
 AC(r, g, C) = weight EM(r, g) + (1 - weight) judge(r, g, C) / 100, weight = 0.7. EM is 1 if answer and reference are
 the same string, else 0. Range [0, 1], higher is better; an answer in its own words scores 0.3 at most, by the formula.

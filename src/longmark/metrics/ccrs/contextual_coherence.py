@@ -1,4 +1,4 @@
-"""Contextual coherence (CCRS, section 2.3.2, CC): does the answer follow from the passages without contradicting them?
+"""Contextual coherence (CCRS, section 2.3.2, CC): how well the answer follows from the passages.
 
 CC(r, C) = judge(r, C) / 100. Range [0, 1], higher is better. The judge sees the passages and the answer, not the
 question (appendix B). An empty answer scores 0. Cost: 1 call for each judge.

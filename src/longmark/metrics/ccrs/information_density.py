@@ -1,4 +1,4 @@
-"""Information density (CCRS, section 2.3.2, ID): is the answer as long as needed, and no longer?
+"""Information density (CCRS, section 2.3.2, ID): whether the answer is as long as needed, and no longer.
 
 ID(r, C, q) = judge(r, C, q) / 100. Range [0, 1], higher is better; padding and omissions lower the score. The judge
 sees the passages, the answer and the question (appendix B). An empty answer scores 0. Cost: 1 call for each judge.

@@ -1,4 +1,4 @@
-"""Information recall (CCRS, section 2.3.2, IR): how much of the reference answer does the answer contain?
+"""Information recall (CCRS, section 2.3.2, IR): how much of the reference answer the answer contains.
 
 IR(r, g, C) = judge(r, g, C) / 100. Range [0, 1], higher is better. The judge sees passages, answer and reference, not
 the question (appendix B). An empty answer scores 0. With several references the highest score counts, and the evidence

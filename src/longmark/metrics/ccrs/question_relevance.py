@@ -1,4 +1,4 @@
-"""Question relevance (CCRS, section 2.3.2, QR): does the answer address the question?
+"""Question relevance (CCRS, section 2.3.2, QR): how well the answer addresses the question.
 
 QR(r, q) = judge(r, q) / 100. Range [0, 1], higher is better. The judge sees the question and the answer, not the
 passages (appendix B). An empty answer scores 0. Cost: 1 call for each judge.

@@ -1,4 +1,4 @@
-"""Exact match (ClimaQA, section 3.2.2): does the term equal the reference?
+"""Exact match (ClimaQA, section 3.2.2): whether the term equals the reference.
 
 1 if the answer equals a reference, else 0. Range [0, 1], higher is better. No call.
 

@@ -1,4 +1,4 @@
-"""Factual accuracy (ClimaQA, section 3.2.1, FA): does the answer support what the reference states?
+"""Factual accuracy (ClimaQA, section 3.2.1, FA): whether the answer agrees with what the reference states.
 
 The judge sees the reference as evidence and the answer as a claim, and replies SUPPORTS or REFUTES. With
 `--scoring expected`, the paper's way, l_s and l_r are the log-probabilities of the first token of each label, and

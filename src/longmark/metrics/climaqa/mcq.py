@@ -1,4 +1,4 @@
-"""Multiple choice (ClimaQA, section 5.1): does the answer name the right option?
+"""Multiple choice (ClimaQA, section 5.1): whether the answer names the right option.
 
 1 if the option that the answer names is the key, else 0. Range [0, 1], higher is better. No call.
 The key is the reference: the letter of an option or its text. The options are the example's `options`: letter -> text,

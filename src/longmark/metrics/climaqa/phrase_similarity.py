@@ -1,4 +1,4 @@
-"""Phrase similarity (ClimaQA, section 3.2.2, PS): does a term mean the same as the reference in its phrase?
+"""Phrase similarity (ClimaQA, section 3.2.2, PS): how close a term is to the reference in meaning, in its phrase.
 
 The phrase is the word with the first blank, and `window` words on each side of it. e1 is its embedding with the
 reference in the blank, e2 with the answer.

@@ -1,4 +1,4 @@
-"""Comprehensiveness by entailment: which statements of the passages does the answer cover? (Comprehensiveness, 3.1)
+"""Comprehensiveness by entailment: share of the passages' statements that the answer covers (Comprehensiveness, 3.1).
 
     score = covered components / components
 

@@ -1,4 +1,4 @@
-"""Comprehensiveness by questions: which information of the passages does the answer give? (Comprehensiveness, 3.2)
+"""Comprehensiveness by questions: share of the passages' information that the answer gives (Comprehensiveness, 3.2).
 
     score = covered components / components
 

@@ -1,4 +1,4 @@
-"""Answer relevance: does the answer fit the question that was asked? (SCORE, section 3.3, equation 2)
+"""Answer relevance: how well the answer fits the question that was asked (SCORE, section 3.3, equation 2).
 
 The first judge writes n questions that the answer would answer. The score is their mean similarity to the question
 that was asked:

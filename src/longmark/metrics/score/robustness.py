@@ -1,4 +1,4 @@
-"""Robustness: how similar are the answers to a question and to a variant of it? (SCORE, section 3.2)
+"""Robustness: similarity of the answers to a question and to a variant of it (SCORE, section 3.2).
 
     robustness = cosine of the embeddings of the two answers
 

@@ -1,4 +1,4 @@
-"""Specificity: does the answer state specific details, and do the passages support them? (SCORE, 3.1, equation 1)
+"""Specificity: share of the answer's specific details that the passages support (SCORE, 3.1, equation 1).
 
     mean of a dimension  = claims with yes / claims with yes or no
     specificity          = sum(weight x mean) / sum(weight), over the dimensions that have a mean

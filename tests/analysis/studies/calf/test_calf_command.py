@@ -109,7 +109,7 @@ def test_foreign_text_stays_text(tmp_path: Path, study):
     ("words", "message"),
     [
         (["none.jsonl"], "none.jsonl"),
-        (["unlabelled.jsonl"], "none of 8 examples is a pair with people's choice"),
+        (["unlabelled.jsonl"], "none of 8 examples is a pair with a human choice"),
         (["single.jsonl"], "none of 1 example is a pair"),
         (["run", "--metrics", LENGTH], "--metrics needs a file of pairs"),
         (["pairs.jsonl", "unlabelled.jsonl"], "second file of pairs"),

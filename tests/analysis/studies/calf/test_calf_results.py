@@ -289,7 +289,7 @@ def judged(**verdicts: Any) -> list[dict[str, Any]]:
         (
             [{**pair, "label": None, "labels": {}} for pair in pairs()],
             rows(),
-            "none of the 8 pairs has people's choice",
+            "none of the 8 pairs has a human choice",
         ),
         ([{"id": "1", "question": "Why?", "answer": "So."}], [], "is not a pair"),
         (pairs(), [row("9", METRIC, "a")], "unknown pair 9"),

@@ -1,4 +1,4 @@
-"""The page of a CALF study: accuracy on people's choices first, then the paper's tables and figures."""
+"""The page of a CALF study: accuracy on human choices first, then the paper's tables and figures."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def document(results: Results, stages: Mapping[str, Any], settings: Mapping[str,
     modes = [f"{len(rows):,} {mode}" for mode, rows in results.modes.items()]
     return Document(
         kind="calf study",
-        title="Metrics against people's choices between two long answers",
+        title="Metrics against human choices between two long answers",
         lede=f"{counted(len(pairs), 'pair')} of {counted(len({pair.question for pair in pairs}), 'question')}"
         f"{f' ({listed(modes)})' if modes else ''}, {counted(len(results.read.judges), 'metric')}",
         sections=list(_sections(results, stages)),
@@ -73,7 +73,7 @@ _UNDECIDED = (
 def in_words(results: Results) -> str:
     """The best metric beside the best baseline and the raters' agreement."""
     known = [one for one in results.metrics if not one.direction and one.accuracy.value is not None]
-    says = [f"{counted(sum(gold is not None for gold in results.gold), 'pair')} with people's choice."]
+    says = [f"{counted(sum(gold is not None for gold in results.gold), 'pair')} with a human choice."]
     if known:
         accuracy = {one.metric: one.accuracy.value for one in known}
         best = results.best(accuracy, [range(len(results.pairs))])
@@ -85,7 +85,7 @@ def in_words(results: Results) -> str:
     agree = results.agreeing(range(len(results.pairs)))
     says.append(f"Agreement of raters: {NO_SECOND if agree.value is None else fixed(agree.value, 3)}.")
     if undecided := results.gold.count(None):
-        says.append(f"Left out: {counted(undecided, 'pair')} without people's choice.")
+        says.append(f"Left out: {counted(undecided, 'pair')} without a human choice.")
     return " ".join(says)
 
 
@@ -147,7 +147,7 @@ PARTS: tuple[Part[Results], ...] = (
     ),
     Part(
         "Differences between metrics",
-        "Which of two metrics agrees with people more often. Without significance they are not shown to be equal.",
+        "Which of two metrics agrees with human choices more often. No significant difference does not mean equal.",
         lambda r: [_differences(r)[0]],
         lambda r: [_differences(r)[1]],
     ),
@@ -159,11 +159,9 @@ PARTS: tuple[Part[Results], ...] = (
     ),
     Part(
         "Votes",
-        "How often people's choice is among a judge's votes, and how often most votes are for it.",
+        "How often the human choice is among a judge's votes, and how often it has most of them.",
         lambda r: [tables.votes(r)],
-        lambda r: [
-            tables.votes(r).forest(f"People's choice: {what} (the paper's figure 2)", what) for what in VOTES[:2]
-        ],
+        lambda r: [tables.votes(r).forest(f"Human choice: {what} (the paper's figure 2)", what) for what in VOTES[:2]],
     ),
     Part(
         _RATERS,
@@ -178,9 +176,9 @@ PARTS: tuple[Part[Results], ...] = (
         note="The sections above are over all pairs.",
     ),
     Part(
-        "Disagreements with people",
-        "The pairs on which each metric disagrees most with people (appendix C.5): both answers side by side, people's "
-        "choice, and the choice of every metric.",
+        "Disagreements with human choices",
+        "The pairs on which each metric disagrees most with raters (appendix C.5): both answers side by side, "
+        "the human choice, and the choice of every metric.",
         links=lambda r: [(path, name) for name, path in cases.links(r).items()],
     ),
     Part("The pairs", "What the data set contains.", lambda r: [tables.table1(r), *tables.table6(r)]),

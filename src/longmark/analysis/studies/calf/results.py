@@ -1,6 +1,6 @@
-"""The arithmetic of a CALF study: how often metrics, and baselines, choose as people did.
+"""The arithmetic of a CALF study: how often metrics, and baselines, make the human choice.
 
-Accuracy is the share of pairs on which a metric makes people's choice: a, b or tie. Pairs without a choice of people,
+Accuracy is the share of pairs on which a metric makes the human choice: a, b or tie. Pairs without a human choice,
 or without one of the metric, are left out and counted. Intervals and tests take pairs of one question together.
 """
 
@@ -168,7 +168,7 @@ class Results:
         return dict(zip(ORDERS, (same, first, *map(sample.rate, (twice, by["a"], by["b"]))), strict=True))
 
     def _of_votes(self, name: str, subject: str) -> dict[str, Estimate]:
-        """Of a judge with several votes on each pair (figure 2): people's choice is among them; it is that of most;
+        """Of a judge with several votes on each pair (figure 2): the human choice is among them; it is that of most;
         all are the same. subject: "" for all pairs."""
         rows = self.subjects[subject] if subject else range(len(self.pairs))
         its, given = self.sample.of(rows), [(self.gold[row], self.judges[name].votes.get(row)) for row in rows]
@@ -262,7 +262,7 @@ def with_band(a: float, b: float, band: float) -> str:
 def best_band(given: Sequence[tuple[float, str]]) -> tuple[float, float]:
     """The band with the most right choices, the smallest of equal ones, and its share of right choices.
 
-    given: a - b and people's choice. Bands are 0 and the sizes of the differences: with the i-th of them the i smallest
+    given: a - b and the human choice. Bands are 0 and the sizes of the differences: with the i-th the i smallest
     differences tie, and the others decide as their sign does.
     """
     ordered = sorted((abs(difference), difference, gold) for difference, gold in given)

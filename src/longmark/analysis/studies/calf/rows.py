@@ -1,4 +1,4 @@
-"""What a CALF study reads: pairs with the choices of people, and the choices of metrics, of runs and of the file.
+"""What a CALF study reads: pairs with human choices, and the choices of metrics, of runs and of the file.
 
 A metric's choice is its row's score: 1 (a), 0 (tie), -1 (b). Its evidence has more: `choices` (what a judge chose in
 each order that it saw, with its votes) or `pair` (the scores of the two answers). Verdicts of models that came with a
@@ -125,7 +125,7 @@ def read(runs: Sequence[Path], pairs: Iterable[Answered] = ()) -> Read:
             _add_row(judges.setdefault((run, row.metric), Judge(row.metric)), row, found.places[row.example_id])
     if not any(pair.gold for pair in found.pairs):
         raise UserError(
-            f"none of the {len(found.pairs):,} pairs has people's choice; give each a `label` (a, b or tie), or "
+            f"none of the {len(found.pairs):,} pairs has a human choice; give each a `label` (a, b or tie), or "
             "`labels` with the choice of each rater"
         )
     times, short = (

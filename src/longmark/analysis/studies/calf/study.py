@@ -66,7 +66,7 @@ class CalfPlan:
                 )
         if self.pairs is not None and not any(labelled):
             raise UserError(
-                f"{self.pairs}: none of {counted(len(labelled), 'example')} is a pair with people's choice; a pair "
+                f"{self.pairs}: none of {counted(len(labelled), 'example')} is a pair with a human choice; a pair "
                 "has the columns a and b, and `label` (a, b or tie) or `labels` with the choice of each rater"
             )
 

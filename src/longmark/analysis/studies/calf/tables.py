@@ -31,18 +31,18 @@ def accuracy(results: Results) -> Grid[ChoiceMetric]:
         return None if judge.baseline else reasons_in_words(judge.unscored(len(results.pairs))) or None
 
     note = (
-        "accuracy: people's choice is a, b or tie. without people's ties: pairs on which people chose a or b; a tie of "
+        "accuracy: the human choice is a, b or tie. without human ties: pairs with the human choice a or b; a tie of "
         "the metric is wrong there. where both decide: neither tied. chooses a: of its decisions. A paired sign-flip "
         "test (max-T) against the best baseline, adjusted by Holm over all pairs of metrics."
     )
-    columns = estimates("accuracy", "without people's ties=without_ties")
+    columns = estimates("accuracy", "without human ties=without_ties")
     beside = (
         Column("against the best baseline", lambda one: verdict(results, one), key="conclusion"),
         Column("where both decide", "decided.value", 3, key="decided", spare=2),
         *(Column("ties", "ties.value", 3, spare=3), Column("chooses a", "first.value", 3, spare=4)),
         *(Column("unscored", lambda one: sum(one.unscored.values())), Column("unscored because", why, spare=1)),
     )
-    title = "Agreement with people's choices"
+    title = "Agreement with human choices"
     return Grid("accuracy", title, (METRIC,), results.metrics, columns, None, note, "pairs", beside=beside)
 
 
@@ -63,7 +63,7 @@ def by_group(
     results: Results, name: str, title: str, groups: Mapping[str, Rows], metrics: Sequence[str] = (), ties: bool = True
 ) -> Grid[str]:
     """The accuracy of metrics by groups of pairs, on all of their pairs, and, as in the paper's tables, the mean of the
-    groups. metrics: by default all; ties False: without people's ties."""
+    groups. metrics: by default all; ties False: without human ties."""
     every = {**groups, ALL: [row for rows in groups.values() for row in rows]}
     many = len(groups) > _WITH_INTERVALS
 
@@ -93,15 +93,15 @@ def subjects(results: Results) -> Iterator[Grid[str]]:
     yield by_group(results, "table3", "Accuracy by subject (the paper's table 3)", groups)
     if agents := [name for name in results.judges if name.startswith(AGENTS)]:
         yield by_group(results, "table5", "Demonstrations and agents (the paper's table 5)", groups, agents)
-    yield by_group(results, "table15", "Accuracy without people's ties (the paper's table 15)", groups, ties=False)
+    yield by_group(results, "table15", "Accuracy without human ties (the paper's table 15)", groups, ties=False)
 
 
 def modes(results: Results) -> Iterator[Grid[str]]:
-    """The modes over all subjects, also without people's ties, and table 4."""
+    """The modes over all subjects, also without human ties, and table 4."""
     if not results.modes:
         return
     yield by_group(results, "by_mode", "Accuracy by mode", results.modes)
-    yield by_group(results, "by_mode_without_ties", "By mode without people's ties", results.modes, ties=False)
+    yield by_group(results, "by_mode_without_ties", "By mode without human ties", results.modes, ties=False)
     inner = {
         f"{subject} {MODES[mode]}": both
         for subject, rows in results.subjects.items()
@@ -164,7 +164,7 @@ def votes(results: Results) -> Grid[tuple[str, str]]:
     heads, columns = (METRIC, Column("subject", lambda row: row[1] or ALL)), [Column(name, places=3) for name in VOTES]
     note = "plurality: the accuracy of the choice with the most votes; a draw is a tie."
     cell: Cells = lambda row, column: results.of_votes(*row)[column]  # noqa: E731
-    title = "People's choice among the votes (the paper's figure 2)"
+    title = "Human choice among the votes (the paper's figure 2)"
     return Grid("figure2", title, heads, rows, columns, cell, note, "pairs")
 
 
@@ -185,7 +185,7 @@ def developed(results: Results) -> Grid[str]:
     return Grid("development", title, (METRIC,), rows, columns, cell, note, unit, beside=beside)
 
 
-# People, and the pairs ------------------------------------------------------------------------------------------------
+# Raters, and the pairs ------------------------------------------------------------------------------------------------
 
 
 def _subjects(results: Results) -> dict[str, Rows]:
@@ -212,7 +212,7 @@ def table1(results: Results) -> Table:
         *(Column("reference", places=1), Column("longest reference"), Column("answer", places=1)),
         *(Column("longest answer"), Column("answer, characters", places=1, key="characters")),
         *map(Column, MODES.values()),
-        *(Column("people tie", key="ties"), Column("no choice", key="undecided")),
+        *(Column("human ties", key="ties"), Column("no choice", key="undecided")),
     )
     note = "Means of lengths in words (between white space; none in a script without spaces). H: human, M: model."
     return Table("table1", "The pairs (the paper's table 1)", columns, lines, note)

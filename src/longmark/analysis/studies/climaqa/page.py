@@ -155,7 +155,7 @@ PARTS: tuple[Part[Found], ...] = (
         absent=lambda f: "" if f.results.read.books else "table 4 and figure 6 (give --benchmark)",
     ),
     Part(
-        "Verdicts of experts",
+        "Labels of experts",
         "How many generated items experts accept, and why they reject the others.",
         lambda f: [tables.labels(f.labels, f.results), tables.reasons(f.labels, f.results)] if f.labels else [],
         lambda f: [_reasons(f.labels)] if f.labels else [],

@@ -109,7 +109,7 @@ def labels(given: Labels, results: Results) -> Grid[str]:
     of = {str(form): (items, list(map(is_valid, items))) for form in FORMS if (items := given.of(form))}
     note = (
         f"Items, by the majority of raters; {len(given.left_out):,} without a majority and {given.unlabelled:,} "
-        "without a verdict are omitted. edited: valid, with an answer that an expert edited. A cluster is the items of "
+        "without a label are omitted. edited: valid, with an answer that an expert edited. A cluster is the items of "
         "one seed passage."
     )
 
@@ -120,7 +120,7 @@ def labels(given: Labels, results: Results) -> Grid[str]:
         *(Column("valid", lambda form: sum(of[form][1])), Column("invalid", lambda form: of[form][1].count(False))),
         Column("edited", lambda form: sum(one.status == EDITED for one in of[form][0])),
     )
-    title, columns = "Verdicts of experts (the paper's table 10)", [Column("share valid", places=3)]
+    title, columns = "Labels of experts (the paper's table 10)", [Column("share valid", places=3)]
     return Grid("table10", title, ("form",), list(of), columns, share, note, "total", beside=beside)
 
 

@@ -1,4 +1,4 @@
-"""Does a comprehensiveness score agree with a weak label? The arithmetic of the label match rates (LMR).
+"""The arithmetic of the label match rates (LMR): whether a comprehensiveness score agrees with a weak label.
 
 Source: the Comprehensiveness paper, section 4.1, appendix B.1.2 and figure 7. A match rate is the mean of these values
 over answers; each is in [0, 1], and 1 is agreement. `as_published` does what the authors' code does where the paper
