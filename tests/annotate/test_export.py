@@ -419,7 +419,7 @@ def test_a_forecast_says_who_gets_how_many_and_what_will_be_missing(tmp_path: Pa
         for name, role in (("Ann", "annotator"), ("Bo", "annotator"), ("Judge", "adjudicator")):
             store.add_person(name, role)  # type: ignore[arg-type]
     assert forecast(collect(study, items, store), datetime.now(UTC)) == Forecast({"p1": 4, "p2": 4}, 4)
-    assert "4 labels will be missing" in str(progress(study, items, store).warnings)
+    assert "missing with the present raters: 4." in str(progress(study, items, store).warnings)
     with store.committing():
         store.add_person("Cy", "annotator")
     assert forecast(collect(study, items, store), datetime.now(UTC)) == Forecast({"p1": 4, "p2": 4, "p4": 4}, 0)

@@ -12,7 +12,7 @@ from tests.annotate.studies import PASSAGE, lines, records_of, set_up, study_of
 from longmark.annotate.checks import load
 from longmark.annotate.items import Item, read_items, warnings
 from longmark.annotate.site import read_priorities
-from longmark.annotate.study import TEMPLATES
+from longmark.annotate.study import TEMPLATES, template
 from longmark.cli import parser
 from longmark.cli.annotate_files import init
 from longmark.datasets.benchmark.cloze import blank
@@ -345,3 +345,16 @@ def test_a_benchmark_of_one_form_fits_the_template(tmp_path: Path, form: str):
     words = ["annotate", "init", str(tmp_path / "items.jsonl"), "--template", "climaqa", "--out", str(path)]
     assert init(parser("annotate").parse_args(words)) == 0
     assert len(read_items(load(path), tmp_path)) == 1
+
+
+def test_the_checks_of_an_expanded_reference_are_asked_where_there_is_one(tmp_path: Path):
+    with_one, without = records_of("calf", 2)
+    del without["expanded_reference"]
+    lines(tmp_path / "pairs.jsonl", [with_one, without])
+    study = study_of(tmp_path, template("calf"))
+    checks = {"factual_error", "new_information", "improper_expansion"}
+    asked = [
+        {one.name for one in study.asked if study.applies(one, {}, item.columns)}
+        for item in read_items(study, tmp_path)
+    ]
+    assert [checks & names for names in asked] == [checks, set()]

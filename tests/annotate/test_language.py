@@ -4,15 +4,21 @@ import ast
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
+from tests.annotate.studies import labelled, set_up
 from tests.annotate.test_screens import ITEM, OWNER, SCREENS, STUDY, screens_of
 
 from longmark.annotate import screens
+from longmark.annotate.database import utc_now
 from longmark.annotate.export import FILES
+from longmark.annotate.items import Item
 from longmark.annotate.language import catalogue, keys, language_of, say
-from longmark.annotate.progress import agreement_table
+from longmark.annotate.progress import agreement_table, progress
 from longmark.annotate.screens import Frame
+from longmark.annotate.store import Visit
+from longmark.report.tables import readable
 
 HERE = Path(screens.__file__).parent
 LANGUAGES = sorted(file.stem for file in (HERE / "languages").glob("*.yaml"))
@@ -95,3 +101,29 @@ def test_a_table_in_an_answer_has_its_name_in_the_language_of_the_study_and_no_t
     page = screens.render("work", Frame("T", lang="de"), **values)
     assert page.count('aria-label="Tabelle"') == 1
     assert "aria-label=&quot;Table&quot;" in page
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_progress_of_a_study_has_no_english_of_ours(tmp_path: Path, language: str):
+    study, items = set_up(tmp_path, "rating", 12)
+    study = study.model_copy(update={"language": language})
+
+    def agreeing(item: Item, rater: str) -> dict[str, Any]:
+        return {"quality": 3, "confidence": 1 + len(item.id + rater) % 2}
+
+    store = labelled(tmp_path / "s.sqlite", study, items, ["Ann", "Bo"], agreeing)
+    with store.committing():
+        for number, item in enumerate(items):  # one is slow
+            for person, seconds in (("p1", 10.0), ("p2", 100.0)):
+                store.visit(f"v{number}", Visit(item.id, person, seconds, utc_now()))
+    found = progress(study, items, store)
+    tables = [*found.progress, *map(readable, found.agreement)]
+    said = [label for label, _ in found.figures] + [column.name for table in tables for column in table.columns]
+    said += [text for table in tables for text in (table.title, table.note) if text]
+    said += [str(row[i]) for table in tables for row in table.rows for i in (1, -1) if isinstance(row[i], str)]
+    known = catalogue(language).values()
+    warned = [say(one, language=language) for one in found.warnings]
+    assert {one for one in said if one not in known and say(one, language=language) == one} <= {"clusters"}
+    assert any("(median)" in one for one in found.warnings)
+    assert not any("median)" in one or "raters" in one for one in warned)
+    assert not any(" of " in value for _, value in found.figures)

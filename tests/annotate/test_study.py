@@ -75,6 +75,7 @@ def test_mistakes_of_the_form_have_their_lines(tmp_path: Path):
         ("{name: x, type: compare}", "fields[0].type: compares two answers"),
         ("{name: justification, type: text}", "fields[0].name: justification is reserved for adjudication"),
         ("{name: x, type: text, when: {field: y, is: a}}", "fields[0].when.field: y is not an earlier field"),
+        ("{name: x, type: text, when: {field: y}}", "fields[0].when.is: is missing"),
         ("{name: x, type: text, when: {is: a}}", "fields[0].when: must name a field or a column"),
     ],
 )

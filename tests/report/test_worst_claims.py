@@ -44,4 +44,4 @@ def test_a_graph_gives_the_first_statement_to_add(tmp_path: Path):
     (row,) = longmark.run([example], name, out=tmp_path / "run").rows()
     facts = read_manifest(tmp_path / "run").metrics()
     assert dict(worst_of({name: row}, facts))[name] == ("Missing statement", "It rains.")
-    assert metric_titles([name]) == {name: "Comprehensiveness NLI"}
+    assert metric_titles([name]) == {name: "Comprehensiveness by entailment"}

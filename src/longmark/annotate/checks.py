@@ -67,7 +67,8 @@ def contradictions(study: Study) -> Iterator[tuple[Where, str]]:
 def columns_named(study: Study) -> Iterator[tuple[str, str]]:
     """(where, column) of all columns that a study relies on."""
     yield from (("`show`", column) for column in study.show)
-    yield from ((f"`when` of {one.name}", one.when.item) for one in study.asked if one.when and one.when.item)
+    conditions = ((one.name, one.when) for one in study.asked if one.when is not None)
+    yield from ((f"`when` of {name}", when.item) for name, when in conditions if when.item and when.is_)
     yield from (("`suggestions`", column) for column in study.suggestions.values())
     if study.assignment.blocks not in (None, "question_id"):
         yield "`blocks`", str(study.assignment.blocks)
@@ -85,6 +86,8 @@ def _of_field(field: AskedField, study: Study, before: Mapping[str, AskedField])
     if field.when is not None:
         if (field.when.field is None) == (field.when.item is None):
             yield ("when",), "must name a field or a column of the item: `field: NAME` or `item: COLUMN`"
+        elif field.when.field is not None and not field.when.is_:
+            yield ("when", "is"), "is missing; name the values with which the field is asked"
         elif field.when.field is not None and field.when.field not in before:
             yield ("when", "field"), f"{field.when.field} is not an earlier field"
         elif field.when.field is not None:

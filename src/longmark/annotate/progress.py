@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from longmark.annotate.assign import PHASES, AssignmentState, Queue, away, to_adjudicate
 from longmark.annotate.items import Item, warnings
 from longmark.annotate.labels import Collected, Entry, cells, collect, simple_labels
+from longmark.annotate.language import sayer
 from longmark.annotate.store import Assignment, Store
 from longmark.annotate.study import Scale, Study
 from longmark.annotate.values import known_answers
@@ -62,9 +63,9 @@ def progress(study: Study, items: Sequence[Item], store: Store) -> Progress:
     notes = [*warnings(study, items), *(f"{names[one]}: {what}" for one, what in outliers.items())]
     stopped, expected = stalled(found, now), forecast(found, now)
     if stopped:
-        notes.append(f"{counted(len(stopped), 'open item')} without a change for a day: release them on their pages")
+        notes.append(f"Open items without a change for a day: {len(stopped):,}. You can release them on their pages.")
     if expected is not None and expected.missing:
-        notes.append(f"With the present raters, {counted(expected.missing, 'label')} will be missing. {_REMEDY}")
+        notes.append(f"Labels that will be missing with the present raters: {expected.missing:,}. {_REMEDY}")
     agreement = [agreement_table(agreements(found))] if find_spec("scipy") else []
     if not agreement:
         notes.append(NO_STATS)
@@ -198,12 +199,12 @@ def forecast(found: Collected, now: datetime) -> Forecast | None:
 
 def _figures(found: Collected) -> list[tuple[str, str]]:
     normal = sum(item.kind == "normal" for item in found.items.values())
-    done, overlap = found.done, found.study.assignment.overlap
+    done, overlap, t = found.done, found.study.assignment.overlap, sayer(found.study.language)
     people = Counter(one.item.id for one in done)
     figures = [
         ("Items", f"{normal:,}"),
-        ("Complete items", f"{sum(count >= overlap for count in people.values()):,} of {normal:,}"),
-        ("Labels", f"{len(done):,} of {normal * overlap:,}"),
+        ("Complete items", t("{} of {}", f"{sum(count >= overlap for count in people.values()):,}", f"{normal:,}")),
+        ("Labels", t("{} of {}", f"{len(done):,}", f"{normal * overlap:,}")),
         ("Skipped", f"{sum(one.assignment.status == 'skipped' for one in found.entries):,}"),
         ("Open items", f"{Counter(states(found).values())['open']:,}"),
         ("Raters", f"{len({one.rater.id for one in done}):,}"),
@@ -221,7 +222,7 @@ def _raters(found: Collected, expected: Forecast | None) -> Table:
     own: dict[str, list[Entry]] = defaultdict(list)
     for one in found.entries:
         own[one.rater.id].append(one)
-    times = _times(found.done)
+    times, t = _times(found.done), sayer(found.study.language)
 
     def count(status: str, person: Any) -> int:
         return sum(one.assignment.status == status and one.item.kind == "normal" for one in own[person.id])
@@ -229,7 +230,7 @@ def _raters(found: Collected, expected: Forecast | None) -> Table:
     def known(person: Any) -> str | None:
         checks = [one for one in own[person.id] if one.item.gold and one.assignment.status == "done"]
         marks = [known_answers(one.item, one.values) for one in checks]
-        return f"{sum(right for right, _ in marks)} of {sum(of for _, of in marks)}" if marks else None
+        return t("{} of {}", *map(sum, zip(*marks, strict=True))) if marks else None
 
     columns = (
         Column("rater", "name"),

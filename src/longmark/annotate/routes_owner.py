@@ -22,6 +22,7 @@ from longmark.annotate.assign import PHASES, part_of
 from longmark.annotate.export import FILES, available, export
 from longmark.annotate.items import Item
 from longmark.annotate.labels import collect
+from longmark.annotate.language import sayer
 from longmark.annotate.progress import progress as current
 from longmark.annotate.progress import speed_outliers
 from longmark.annotate.routes_work import suggestions, title_of
@@ -134,7 +135,8 @@ async def item(c: Context) -> web.Response:
         for one in given
     ]
     if decision is not None:
-        about = {"name": f"{names[decision.person_id]} (decision)", "state": decision.justification, "person_id": ""}
+        who = sayer(c.site.study.language)("{} (decision)", names[decision.person_id])
+        about = {"name": who, "state": decision.justification, "person_id": ""}
         labels.append({**about, "values": decision.values, "at": decision.decided_at, "seconds": None})
     hidden = None if shown else "Labels are shown once all of them are given, or while the study is paused."
     return c.page("itempage", 200, hidden, **screens.item_page(c.site.study, own, labels))

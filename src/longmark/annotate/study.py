@@ -86,11 +86,12 @@ class Dimension(_Part):
 
 
 class When(_Part):
-    """Ask only if an earlier field, or a column of the item, has one of these values."""
+    """Ask only if an earlier field, or a column of the item, has one of these values; without values, only of items
+    that have the column."""
 
     field: str | None = None
     item: str | None = None
-    is_: Annotated[tuple[Value, ...], Filled, BeforeValidator(_as_list), Field(alias="is")]
+    is_: Annotated[tuple[Value, ...], Filled, BeforeValidator(_as_list), Field(alias="is")] = ()
 
 
 class _Asked(_Part):
@@ -338,7 +339,7 @@ class Study(_Part):
             return True
         when = field.when
         if when.item is not None:
-            return str(columns.get(when.item)) in when.is_
+            return str(columns.get(when.item)) in when.is_ if when.is_ else when.item in columns
         return bool(set(_words(values.get(when.field or ""))) & set(when.is_))
 
 

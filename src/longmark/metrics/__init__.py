@@ -11,14 +11,11 @@ installed module, or by an entry point of the group `longmark.metrics`. A module
 
 from __future__ import annotations
 
-import ast
 import importlib
-import inspect
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
-from pathlib import Path
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from longmark.errors import ModelError, NoScore, OverBudget, UnknownName, UserError
@@ -26,6 +23,8 @@ from longmark.metric import Metric, Score, ScoreSpec, full_name
 from longmark.metrics._parameters import judging_kinds, not_default, parameters
 from longmark.prompts import Prompt
 from longmark.records.metric_name import base_of, joined, parsed, settings_in
+from longmark.records.metric_name import docstring as docstring
+from longmark.records.metric_name import names as names
 
 if TYPE_CHECKING:
     from longmark.domain import Domain
@@ -104,16 +103,6 @@ def _is_missing(example: Answered, name: str) -> bool:
     return value is None or value == () or (isinstance(value, str) and not value.strip())
 
 
-@cache
-def names() -> tuple[str, ...]:
-    """The names of all metrics, sorted. Imports no metric."""
-    root = Path(__file__).parent
-    modules = (path.relative_to(root).with_suffix("") for path in root.rglob("*.py"))
-    found = [".".join(m.parts) for m in modules if len(m.parts) > 1 and not m.name.startswith("_")]
-    families = (path for path in root.glob("*/__init__.py") if "\nMETRIC = " in path.read_text(encoding="utf-8"))
-    return tuple(sorted([*found, *(path.parent.name for path in families)]))
-
-
 def load(name: str) -> Metric:
     """The declaration of a metric. UnknownName for an unknown one."""
     if name not in names():
@@ -121,13 +110,6 @@ def load(name: str) -> Metric:
     metric = importlib.import_module(f"longmark.metrics.{name}").METRIC
     assert isinstance(metric, Metric)
     return metric
-
-
-def docstring(name: str) -> str:
-    """The docstring of a metric's module, read without importing it."""
-    source = Path(__file__).parent.joinpath(*name.split("."))
-    source = source / "__init__.py" if source.is_dir() else source.with_suffix(".py")
-    return inspect.cleandoc(ast.get_docstring(ast.parse(source.read_text(encoding="utf-8"))) or "")
 
 
 def select(

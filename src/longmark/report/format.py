@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from longmark.progress import counted as counted
+from longmark.records.metric_name import title_of
 from longmark.scores.manifest import MetricFacts
 
 NONE = "–"
@@ -16,8 +17,6 @@ MOST_DECIMALS = 7
 BY = " by "
 """Stands in the name of a score between the metric and who gave it, where several judges scored the same answers."""
 _ENDPOINT = re.compile(r"@[^\s,]+")
-_ACRONYMS = {"nli": "NLI", "qa": "QA"}
-_OWN = ("ccrs", "ragchecker", "score")
 _BIDI = dict.fromkeys((0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)))
 
 
@@ -101,18 +100,14 @@ def upright(name: str) -> str:
 
 
 def metric_titles(names: Iterable[str]) -> dict[str, str]:
-    """Metrics' names in words: `ccrs.question_relevance` -> `Question relevance`, `score.specificity.location by jury`
-    -> `Specificity: location (jury)`, `my.metric` -> `My metric`. longmark's own families are left out,
-    unless two names would be alike."""
+    """Metrics' published names, with parameters and judge: `ccrs.question_relevance` -> `Question relevance`,
+    `score.specificity.location by jury` -> `Specificity: location (jury)`; with the family where two would be alike."""
     titles, families = {}, {}
     for name in names:
         full, by, whose = name.partition(BY)
         metric, _, params = full.partition("@")
-        family, _, rest = metric.partition(".")
-        title = (rest if rest and family in _OWN else f"{family} {rest}".strip()).replace("_", " ").replace(".", ": ")
-        title = " ".join(_ACRONYMS.get(word, word) for word in title.split(" "))
-        title += f", {params.replace('@', ', ')}" if params else ""
-        titles[name] = title[:1].upper() + title[1:] + (f" ({whose})" if by else "")
-        families[name] = family
+        title = title_of(metric) + (f", {params.replace('@', ', ')}" if params else "")
+        titles[name] = title + (f" ({whose})" if by else "")
+        families[name] = metric.partition(".")[0]
     alike = list(titles.values())
     return {name: f"{title} ({families[name]})" if alike.count(title) > 1 else title for name, title in titles.items()}

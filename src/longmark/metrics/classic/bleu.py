@@ -1,4 +1,4 @@
-"""BLEU of one answer: n-grams of up to four tokens that it shares with the references (Papineni et al. 2002).
+"""BLEU: n-grams of up to four tokens that one answer shares with the references (Papineni et al. 2002).
 
     BLEU = BP exp( mean over n of log p_n )    BP = 1, or exp(1 - r/c) if the answer (c tokens) is shorter than r
 

@@ -1,4 +1,4 @@
-"""The length of an answer, in words and in characters: on pairs, the baseline `the longer answer is better`.
+"""Length: words and characters of an answer; on pairs, the baseline `the longer answer is better`.
 
     words = tokens of the answer    characters = Unicode characters of the answer as it stands, white space included
 

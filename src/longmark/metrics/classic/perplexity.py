@@ -1,4 +1,4 @@
-"""Perplexity of an answer under a language model.
+"""Perplexity: how unlikely the words of an answer are under a language model.
 
     perplexity = exp( - mean over its tokens of log p(token | tokens before it) )
 

@@ -1,4 +1,4 @@
-"""Which answer is better, by referees in different roles who discuss it (CALF, appendix C.6: ChatEval).
+"""ChatEval: which answer is better, by referees in different roles who discuss it (CALF, appendix C.6).
 
     score = 1 (a is better), 0 (a tie), -1 (b is better)
 

@@ -1,4 +1,4 @@
-"""Which answer is better: the judge compares the answers step by step, then chooses (CALF, 4.1: chain of thought).
+"""Chain of thought: the judge compares the answers step by step, then chooses the better one (CALF, 4.1).
 
     score = 1 (a is better), 0 (a tie), -1 (b is better)
 

@@ -1,4 +1,4 @@
-"""Which answer is better: the judge is asked for A, B or tie and nothing else (CALF, 4.1: the vanilla prompt).
+"""Vanilla prompt: which answer is better? The judge is asked for A, B or tie and nothing else (CALF, 4.1).
 
     score = 1 (a is better), 0 (a tie), -1 (b is better)
 

@@ -1,4 +1,4 @@
-"""Which answer is better by written criteria, from several samples of a judge (CALF, 4.1: G-Eval, Liu et al. 2023).
+"""G-Eval: which answer is better by written criteria, from several samples of a judge (CALF, 4.1; Liu et al. 2023).
 
     score = 1 (a is better), 0 (a tie), -1 (b is better)
 

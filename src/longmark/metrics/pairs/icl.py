@@ -1,4 +1,4 @@
-"""Which answer is better, after examples of pairs of other questions with the choice that people made.
+"""In-context learning: which answer is better, after examples of other questions with the choice that people made.
 
     score = 1 (a is better), 0 (a tie), -1 (b is better)
 

@@ -1,4 +1,4 @@
-"""Which answer has more of the reference's key points: a judge follows the raters' method of CALF (appendix B.1).
+"""Key points: which answer has more of those of the reference, by the method of CALF's raters (appendix B.1).
 
     value of a point in an answer = P(totally correct) + partial x P(partially correct)
     sum of an answer              = the sum of its points' values

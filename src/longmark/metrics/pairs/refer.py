@@ -1,4 +1,4 @@
-"""Which answer has the higher rating, by reviewers and an area chair (CALF, appendix C.6: ReFeR).
+"""ReFeR: which answer has the higher rating, by reviewers and an area chair (CALF, appendix C.6).
 
     score = 1 (a has the higher rating of the chair), 0 (equal ratings), -1 (b has)
 

@@ -1,4 +1,4 @@
-"""Judges that were trained for it: Auto-J, CritiqueLLM, Prometheus 2 and TIGERScore (CALF, 4.1 and appendix C.1).
+"""Trained judges: Auto-J, CritiqueLLM, Prometheus 2 and TIGERScore choose (CALF, 4.1 and appendix C.1).
 
     score = 1 (a is better), 0 (a tie), -1 (b is better)
 
