@@ -380,7 +380,7 @@ def test_a_system_without_a_value(tmp_path: Path):
 def test_no_value_at_all(tmp_path: Path):
     here = study(tmp_path, {"m": np.full((3, 2), NAN)})
     assert here.metric("m").power.reason == "no system has a score"
-    assert says(here, "Distribution: M") == "No scores."
+    assert says(here, "Distribution: m") == "No scores."
     assert tables(here)["discriminative_power"].rows[0][-1] == "no system has a score"
     assert [row[-1] for row in tables(here)["ties"].rows] == ["there are no two responses to compare"] * 3
 
