@@ -238,7 +238,7 @@ def test_the_matrix_has_every_verb_that_can_name_a_model_of_a_file() -> None:
         "--held-out": SAVED,
         "--validator": {*SAVED, *READ},
     }.items():
-        names = {verb for verb, its in options.items() if option in its}
+        names = {verb for verb, its in options.items() if option in its} - {"doctor"}  # it asks none (test_doctor.py)
         assert names <= {name.partition(",")[0].partition(" of ")[0] for name in table}, option
 
 

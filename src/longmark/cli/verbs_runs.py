@@ -183,3 +183,12 @@ def _models(verbs: Any) -> None:
     add_trust(one)
 
     add_verb(actions, "schema", "models:schema", "Print the JSON schema of longmark.yaml, for use in an editor.")
+
+    text = (
+        "Check the installation: versions, extras, models, endpoints, call cache, disk. Shows no keys, sends nothing."
+    )
+    one = add_verb(verbs, "doctor", "doctor:doctor", f"{text} Exit code 4 if there is a problem.")
+    add(one, "--config", "FILE.yaml", CONFIG_HELP)
+    add(one, "--cache", "FILE", _CACHE_HELP)
+    add(one, "--connect", "", "also open a connection to each endpoint of longmark.yaml, and of each vendor with a key")
+    add(one, "--json", "", "print the checks as JSON")

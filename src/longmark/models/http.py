@@ -244,7 +244,7 @@ class Endpoint:
             headers=headers,
             auto_decompress=False,
             timeout=aiohttp.ClientTimeout(total=self.timeout, sock_connect=min(_CONNECT, self.timeout)),
-            proxy=_proxy(self.base_url),
+            proxy=proxy_of(self.base_url),
         )
         return self._session
 
@@ -357,7 +357,7 @@ def _bare(location: str) -> str:
         return "an address that cannot be read"
 
 
-def _proxy(base_url: str) -> str | None:
+def proxy_of(base_url: str) -> str | None:
     """The proxy that the environment sets for this host (HTTPS_PROXY and the like, NO_PROXY), looked up once. There
     is none to this machine itself."""
     from urllib.request import getproxies, proxy_bypass

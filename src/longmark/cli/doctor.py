@@ -1,0 +1,237 @@
+"""The verb `longmark doctor`: what is installed, configured and within reach, and what to do where it is not.
+
+It shows no key and the value of no variable. It sends nothing; `--connect` opens a connection to each endpoint and
+closes it, where the file that names it is trusted for that.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import re
+import shutil
+import socket
+import ssl
+import sys
+from collections.abc import Iterator
+from contextlib import closing, suppress
+from dataclasses import asdict, dataclass
+from importlib import metadata
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from longmark import __version__, plugins
+from longmark.cli.arguments import NO_VALUE
+from longmark.engine.run import cache_path, open_cache
+from longmark.errors import UserError
+from longmark.home import home, trusted
+from longmark.models import catalogue
+from longmark.models.config import FILE, Config, in_folder, load
+from longmark.models.http import proxy_of
+from longmark.models.keys import VENDORS, redact, vendor_url
+from longmark.progress import counted
+
+_REQUIREMENT = re.compile(r"([\w.-]+)\s*(?:>=\s*([\w.]+))?.*?;\s*extra\s*==\s*['\"]([\w-]+)['\"]")
+_LOW = 2 << 30  # bytes of free disk below which it is remarked on: two of the bundled judge
+_PATIENCE = 5.0  # seconds for a connection
+_STATES = {"ok": "ok", "absent": "--", "problem": "!!"}
+
+
+@dataclass(frozen=True)
+class Check:
+    """area: of what; name: what; state: `ok`, `absent` (nothing needs it, unless you do) or `problem`; detail: what was
+    seen; remedy: what to do, or ""."""
+
+    area: str
+    name: str
+    state: str
+    detail: str
+    remedy: str = ""
+
+
+def doctor(arguments: argparse.Namespace) -> int:
+    """Prints every check; exit code 4 if there is a problem."""
+    checks = list(_checks(arguments))
+    problems = [check for check in checks if check.state == "problem"]
+    if arguments.json:
+        print(json.dumps([asdict(check) for check in checks], indent=2))
+        return NO_VALUE if problems else 0
+    width, area = max(len(check.name) for check in checks), ""
+    for check in checks:
+        if check.area != area:
+            area = check.area
+            print(f"\n{area}" if check is not checks[0] else area)
+        print(f"  {_STATES[check.state]}  {check.name:{width}}  {check.detail}".rstrip())
+        if check.remedy:
+            print(f"      {'':{width}}  {check.remedy}")
+    print(f"\n{counted(len(problems), 'problem')}" + (": see the lines with !!" if problems else ""))
+    return NO_VALUE if problems else 0
+
+
+def _checks(arguments: argparse.Namespace) -> Iterator[Check]:
+    yield from _program()
+    yield from _extras()
+    yield from _models()
+    yield from _files(cache_path(arguments.cache))
+    config, check = _config(arguments.config)
+    yield check
+    endpoints: dict[str, str] = {}
+    yield from map(_vendor, VENDORS)
+    for name, entry in config.models.items():
+        missing = "not set" in (source := entry.key_source())
+        remedy = "set the variable, or name another in the file" if missing else ""
+        detail = f"{entry.model} at {entry.base_url}, key: {source}"
+        yield Check("Endpoints", name, "problem" if missing else "ok", detail, remedy)
+        reach = entry.reach(name)
+        if not reach.needs_trust or reach.hash in trusted(config.path or Path(FILE)):
+            endpoints.setdefault(entry.base_url, name)
+        elif arguments.connect:
+            yield Check("Connections", name, "absent", "not trusted, not connected", f"longmark trust {config.path}")
+    if arguments.connect:
+        for name, vendor in VENDORS.items():
+            if vendor.url and os.environ.get(vendor.variable, "").strip():
+                with suppress(UserError):  # it stands above
+                    endpoints.setdefault(vendor_url(name), name)
+        yield from (_connection(name, url) for url, name in endpoints.items())
+
+
+def _program() -> Iterator[Check]:
+    yield Check("Program", "longmark", "ok", f"{__version__} in {Path(__file__).parents[1]}")
+    yield Check("Program", "python", "ok", f"{platform.python_version()}, {sys.executable}")
+    yield Check("Program", "system", "ok", f"{platform.platform()}, {counted(os.cpu_count() or 1, 'core')}")
+    for group in ("metrics", "models", "verbs"):
+        for point in plugins.installed(group).values():
+            try:
+                plugins.loaded(point)
+            except UserError as error:
+                yield Check("Program", f"plug-in {point.name}", "problem", str(error))
+            else:
+                yield Check("Program", f"plug-in {point.name}", "ok", f"{group} of {plugins.origin(point)}")
+
+
+def _extras() -> Iterator[Check]:
+    """Each extra with the packages that it lacks, or have versions that are too old."""
+    wanted: dict[str, list[tuple[str, str]]] = {}
+    for line in metadata.requires("longmark") or ():
+        if (read := _REQUIREMENT.match(line)) is not None:
+            wanted.setdefault(read[3], []).append((read[1], read[2] or "0"))
+    for extra, packages in sorted(wanted.items()):
+        installed = {name: _version(name) for name, _ in packages}
+        old = [
+            f"{name} {installed[name]} (at least {least})" for name, least in packages if _older(installed[name], least)
+        ]
+        missing = [name for name, version in installed.items() if not version]
+        shown = ", ".join(f"{name} {version}" for name, version in installed.items() if version)
+        remedy = f"pip install 'longmark[{extra}]'" if missing or old else ""
+        if old:
+            yield Check("Extras", extra, "problem", f"too old: {', '.join(old)}", remedy)
+        elif missing:
+            yield Check("Extras", extra, "absent", f"not installed: {', '.join(missing)}", remedy)
+        else:
+            yield Check("Extras", extra, "ok", shown)
+
+
+def _version(package: str) -> str:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return ""
+
+
+def _older(version: str, least: str) -> bool:
+    def parts(text: str) -> list[int]:
+        return [int(part) for part in re.findall(r"\d+", text)[:3]]
+
+    return bool(version) and parts(version) < parts(least)
+
+
+def _models() -> Iterator[Check]:
+    for name, model in catalogue.MODELS.items():
+        remedy = f"longmark models install {name}"
+        if not catalogue.is_installed(name):
+            size = f"{model.size / 1e6:,.0f} MB"
+            yield Check("Embedded models", name, "absent", f"not installed ({model.title}, {size})", remedy)
+            continue
+        try:
+            path = catalogue.model_path(name)
+        except (UserError, OSError) as error:
+            yield Check("Embedded models", name, "problem", str(error), remedy)
+        else:
+            yield Check("Embedded models", name, "ok", f"{model.title}, sha256 verified, in {path.parent}")
+
+
+def _files(cache: Path) -> Iterator[Check]:
+    """The folder of longmark's files, the call cache, and the room on their disks."""
+    yield _room("home", home())
+    try:
+        if cache.exists():
+            with closing(open_cache(cache)) as store:
+                lines = store.lines()
+            replies, size = sum(line.replies for line in lines), cache.stat().st_size
+            detail = f"{counted(replies, 'reply', 'replies')}, {size / 1e6:,.1f} MB: {cache}"
+            yield Check("Files", "call cache", "ok", detail)
+        else:
+            yield Check("Files", "call cache", "absent", f"no call was made yet: {cache}")
+    except (UserError, OSError) as error:
+        yield Check("Files", "call cache", "problem", str(error))
+    if cache.parent != home():
+        yield _room("disk of cache", cache.parent)
+
+
+def _room(name: str, folder: Path) -> Check:
+    """Whether a folder, or the nearest one above that exists, can be written and has room."""
+    there = next((one for one in (folder, *folder.parents) if one.exists()), folder)
+    try:
+        free = shutil.disk_usage(there).free
+    except OSError as error:
+        return Check("Files", name, "problem", f"{folder}: {error.strerror}")
+    detail = f"{folder}, {free / 1e9:,.1f} GB free"
+    if not there.is_dir() or not os.access(there, os.W_OK):
+        return Check("Files", name, "problem", f"{detail}, not writable", "set LONGMARK_HOME to a folder you can write")
+    remedy = "" if free >= _LOW else "free some space: a call is not sent if its reply may not fit"
+    return Check("Files", name, "ok" if free >= _LOW else "problem", detail, remedy)
+
+
+def _config(path: Path | None) -> tuple[Config, Check]:
+    try:
+        config = load(path) if path is not None else in_folder()
+    except UserError as error:
+        return Config({}), Check("Endpoints", str(path or FILE), "problem", " ".join(str(error).split("\n")))
+    if config is None:
+        return Config({}), Check("Endpoints", FILE, "absent", "not in this folder (--config names another file)")
+    where = config.path or Path(FILE)
+    known = trusted(where)
+    reaches = [entry.reach(name) for name, entry in config.models.items()]
+    asks = any(reach.needs_trust and reach.hash not in known for reach in reaches)
+    detail = f"{counted(len(config.models), 'model')}, {'not trusted' if asks else 'trusted'}"
+    return config, Check("Endpoints", str(where), "ok", detail, f"longmark trust {where}" if asks else "")
+
+
+def _vendor(name: str) -> Check:
+    vendor = VENDORS[name]
+    here = bool(os.environ.get(vendor.variable, "").strip())
+    try:
+        at = vendor_url(name)
+    except UserError as error:
+        return Check("Endpoints", name, "problem", str(error), "change OPENAI_BASE_URL")
+    detail = f"{vendor.variable} is {'set' if here else 'not set'}" + (f", for {at}" if at else "")
+    return Check("Endpoints", name, "ok" if here else "absent", detail)
+
+
+def _connection(name: str, url: str) -> Check:
+    """Whether a connection to a base URL, or to the proxy before it, opens. Nothing is sent over it."""
+    proxy = proxy_of(url)
+    parts = urlsplit(proxy or url)
+    host, port = parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
+    shown = f"{host}:{port}" + (" (the proxy)" if proxy else "")
+    try:
+        with socket.create_connection((host, port), _PATIENCE) as plain:
+            if parts.scheme == "https":
+                with ssl.create_default_context().wrap_socket(plain, server_hostname=host) as secure:
+                    shown += f", {secure.version()}"
+    except (OSError, ValueError) as error:  # ValueError: a host name that cannot be looked up
+        remedy = "check the address, the network and the proxy variables (HTTPS_PROXY, NO_PROXY)"
+        return Check("Connections", name, "problem", f"{shown}: {redact(str(error))}", remedy)
+    return Check("Connections", name, "ok", f"{shown} is reached")
