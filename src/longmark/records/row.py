@@ -97,8 +97,8 @@ class Signature:
 
     def line(self, metric: str) -> str:
         """What a paper cites of a score: its name, how judges were asked, the models, a hash of the prompts and the
-        versions: `ccrs.question_relevance|scoring:text|temperature:0|samples:1|reasons:false|seed:0|judge:m|version:1`. A
-        model's endpoint is left out."""
+        versions, as in `ccrs.completeness|scoring:text|temperature:0|samples:1|reasons:false|seed:0|judge:m|version:1`.
+        A model's endpoint is left out."""
         usual = {"samples": 1, "reasons": False}
         said = {key: self.params.get(key, usual.get(key)) for key in JUDGING if "scoring" in self.params}
         said |= {"seed": self.seed} if self.models or self.prompts else {}
