@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import socket
 import ssl
 import zlib
 from collections.abc import Callable, Mapping
@@ -244,7 +245,7 @@ class Endpoint:
             headers=headers,
             auto_decompress=False,
             timeout=aiohttp.ClientTimeout(total=self.timeout, sock_connect=min(_CONNECT, self.timeout)),
-            proxy=proxy_of(self.base_url),
+            proxy=_proxy(self.base_url),
         )
         return self._session
 
@@ -357,7 +358,7 @@ def _bare(location: str) -> str:
         return "an address that cannot be read"
 
 
-def proxy_of(base_url: str) -> str | None:
+def _proxy(base_url: str) -> str | None:
     """The proxy that the environment sets for this host (HTTPS_PROXY and the like, NO_PROXY), looked up once. There
     is none to this machine itself."""
     from urllib.request import getproxies, proxy_bypass
@@ -367,3 +368,21 @@ def proxy_of(base_url: str) -> str | None:
     parts = urlsplit(base_url)
     proxy = getproxies().get(parts.scheme)
     return proxy if proxy and not proxy_bypass(parts.netloc) else None
+
+
+def reached(base_url: str, patience: float = 5.0) -> str:
+    """Opens a connection to a base URL, or to the proxy that the environment sets for it, and closes it: host, port and
+    version of TLS. Nothing is sent over it. OSError, which names the host, if it does not open within `patience`
+    seconds."""
+    proxy = _proxy(base_url)
+    parts = urlsplit(proxy or base_url)
+    host, port = parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
+    shown = f"{host}:{port}" + (" (the proxy)" if proxy else "")
+    try:
+        with socket.create_connection((host, port), patience) as plain:
+            if parts.scheme != "https":
+                return shown
+            with ssl.create_default_context().wrap_socket(plain, server_hostname=host) as secure:
+                return f"{shown}, {secure.version()}"
+    except (OSError, ValueError) as error:  # ValueError: a host name that cannot be looked up
+        raise OSError(f"{shown}: {error}") from None
