@@ -8,6 +8,7 @@ import pytest
 from tests.annotate.studies import study_of
 
 from longmark.annotate import study as studies
+from longmark.annotate.study import TEMPLATES, Study, template
 from longmark.errors import BadInput, UnknownName, UserError
 
 FIELDS = """\
@@ -127,3 +128,9 @@ def test_guidelines_may_be_a_file(tmp_path: Path):
 def test_what_is_no_study_is_refused(tmp_path: Path, text: str):
     with pytest.raises(BadInput, match=r"STUDY\.yaml"):
         study_of(tmp_path, text)
+
+
+@pytest.mark.parametrize("name", TEMPLATES)
+def test_a_template_is_the_same_study_after_it_was_stored(tmp_path: Path, name: str):
+    study = study_of(tmp_path, template(name))
+    assert Study.model_validate_json(study.model_dump_json(by_alias=True)) == study

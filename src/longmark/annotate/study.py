@@ -91,7 +91,7 @@ class When(_Part):
 
     field: str | None = None
     item: str | None = None
-    is_: Annotated[tuple[Value, ...], Filled, BeforeValidator(_as_list), Field(alias="is")] = ()
+    is_: Annotated[tuple[Value, ...], BeforeValidator(_as_list), Field(alias="is")] = ()
 
 
 class _Asked(_Part):
