@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Mapping
 from contextlib import closing
-from dataclasses import astuple, fields, replace
+from dataclasses import astuple, fields
 from typing import Any
 
 from longmark.cli.arguments import BUG, INTERRUPTED, NO_VALUE, UNDER, pairs, split, tell_own_words
@@ -126,10 +126,8 @@ def _conclude(result: RunResult, settings: Settings, conditions: list[Any], argu
         print(f"longmark: {name}: its code failed on {counted(count, 'example')}; the first: {first}", file=sys.stderr)
     if result.failed:
         return BUG
-    if part_of(arguments.examples):  # what does not occur in a part can occur in another one
-        result = replace(result, inapplicable=())
-    if _unscored_metrics(result, settings, split(arguments.metrics), may_be_empty=bool(part_of(arguments.examples))):
-        return NO_VALUE
+    if _unscored_metrics(result, settings, split(arguments.metrics)) and part_of(arguments.examples) is None:
+        return NO_VALUE  # what scored nothing in a part can score something in another one
     return UNDER if any(not check.met for check in checks) else 0
 
 
@@ -145,7 +143,7 @@ def _print_summary(summary: Summary) -> None:
         print("", *signature_lines(summary.signatures, "Provenance on the page of longmark report"), sep="\n")
 
 
-def _unscored_metrics(result: RunResult, settings: Settings, names: list[str], may_be_empty: bool) -> bool:
+def _unscored_metrics(result: RunResult, settings: Settings, names: list[str]) -> bool:
     """Whether a metric scored no example; prints which. One of several scores of a metric that has others, and a metric
     that applies to no example, count if they were selected by their own names, or if there are no rows at all."""
     if result.inapplicable:
@@ -165,7 +163,7 @@ def _unscored_metrics(result: RunResult, settings: Settings, names: list[str], m
         if name not in names and not set(chosen.scores) <= {*result.unscored, *result.unjudged, *result.inapplicable}
     }
     failed = [name for name in (*result.unscored, *result.unjudged) if name not in spared]
-    return bool(failed) or (nothing and not may_be_empty) or any(value in names for value in result.inapplicable)
+    return bool(failed) or nothing or any(value in names for value in result.inapplicable)
 
 
 def _spent(result: RunResult) -> str:
