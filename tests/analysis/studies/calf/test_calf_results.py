@@ -270,7 +270,7 @@ def test_a_judge_that_sees_one_answer_at_a_time_has_no_orders(tmp_path: Path):
 
 def test_a_metric_without_a_test_is_not_tested(tmp_path: Path):
     found = results(tmp_path, made=[row("1", METRIC, None), row("1", JUDGE, "b")])
-    assert {tables.verdict(found, one) for one in found.metrics} == {"baseline", "not tested"}
+    assert {tables.against_baseline(found, one) for one in found.metrics} == {"baseline", "not tested"}
 
 
 def test_a_metric_of_two_runs_has_the_runs_name(tmp_path: Path):

@@ -78,7 +78,7 @@ def in_words(results: Results) -> str:
         accuracy = {one.metric: one.accuracy.value for one in known}
         best = results.best(accuracy, [range(len(results.pairs))])
         says.append(f"The best metric is {best}: {fixed(accuracy[best], 3)}." if best else _UNDECIDED)
-        above = [one.metric for one in known if tables.verdict(results, one) == "above"]
+        above = [one.metric for one in known if tables.against_baseline(results, one) == "above"]
         says.append(f"Above the best baseline: {listed(above, 8) if above else 'no metric'}.")
     if (base := results.best_baseline) is not None:
         says.append(f"The best baseline is {base.metric!r}: {fixed(base.accuracy.value, 3)}.")

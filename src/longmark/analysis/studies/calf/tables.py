@@ -37,7 +37,7 @@ def accuracy(results: Results) -> Grid[ChoiceMetric]:
     )
     columns = estimates("accuracy", "without human ties=without_ties")
     beside = (
-        Column("against the best baseline", lambda one: verdict(results, one), key="conclusion"),
+        Column("against the best baseline", lambda one: against_baseline(results, one), key="conclusion"),
         Column("where both decide", "decided.value", 3, key="decided", spare=2),
         *(Column("ties", "ties.value", 3, spare=3), Column("chooses a", "first.value", 3, spare=4)),
         *(Column("unscored", lambda one: sum(one.unscored.values())), Column("unscored because", why, spare=1)),
@@ -46,7 +46,7 @@ def accuracy(results: Results) -> Grid[ChoiceMetric]:
     return Grid("accuracy", title, (METRIC,), results.metrics, columns, None, note, "pairs", beside=beside)
 
 
-def verdict(results: Results, one: ChoiceMetric) -> str | None:
+def against_baseline(results: Results, one: ChoiceMetric) -> str | None:
     """Whether a metric is better than the best baseline; `not tested` where there are too few pairs or questions."""
     if one.direction or (best := results.best_baseline) is None:
         return one.direction or None

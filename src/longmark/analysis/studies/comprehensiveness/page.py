@@ -393,7 +393,7 @@ def _annotations(annotated: Annotated) -> Iterator[Section]:
     yield Section(
         "Errors found by raters",
         f"{fixed(first.value, 3)} of {counted(first.n, 'annotated output')} have no error. The match of score and "
-        f"label equals this verdict in {fixed(agree.value, 3)}.{missing}",
+        f"weak label agrees with the raters in {fixed(agree.value, 3)}.{missing}",
         [correct.table(), errors, *([among.table()] if raters else [])],
         [figure],
         "An output may have several errors. " + " ".join(f"{name}: {what}." for name, what in ERRORS.items()),

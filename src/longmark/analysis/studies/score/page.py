@@ -30,7 +30,7 @@ from longmark.report.document import Document
 from longmark.report.figures import Figure
 from longmark.report.format import BY, counted, listed
 from longmark.report.html import write_report
-from longmark.report.tables import Column, Table
+from longmark.report.tables import Column
 from longmark.scores.files import rows_of
 from longmark.scores.manifest import read_manifest
 
@@ -113,14 +113,6 @@ def _scatters(results: Results) -> Sequence[Figure]:
     return figures
 
 
-def _mismatches(results: Results) -> list[Table]:
-    return [people.mismatch_table(people.by_label(results.labels, results))] if results.labels else []
-
-
-def _scales(results: Results) -> list[Grid[Any]]:
-    return [people.scale_grid(results.labels, results)] if results.labels else []
-
-
 PARTS: tuple[Part[Results], ...] = (
     Part(
         "Table 1: generators and evaluators",
@@ -201,12 +193,12 @@ PARTS: tuple[Part[Results], ...] = (
         "Mismatches",
         "Labels of raters that differ from the evaluator's label: the share on items where raters disagree. Compare it "
         "with the share of all labels on such items.",
-        _mismatches,
+        lambda r: [people.mismatch_table(people.by_label(r.labels, r))] if r.labels else [],
     ),
     Part(
         "Scales",
         "Spearman's correlation of raters with each other, with masked answer relevance, and with context utilization.",
-        _scales,
+        lambda r: [people.scale_grid(r.labels, r)] if r.labels else [],
         note="Two raters of an answer have no order, so each pair is counted in both orders.",
     ),
 )
