@@ -193,6 +193,10 @@ def _checked_lines(lines: list[Any], allowed: set[str], most: int) -> None:
 
 # OpenAI's, Azure's and Mistral's ------------------------------------------------------------------------------------
 class Files:
+    """OpenAI's."""
+
+    purpose = "batch"
+
     def __init__(self, server: BatchServer) -> None:
         self.server = server
 
@@ -211,7 +215,7 @@ class Files:
             for part in BytesParser(policy=HTTP).parsebytes(raw).iter_parts()
         }
         purpose = str(parts["purpose"].get_payload()).strip()
-        must(purpose == "batch", f"purpose {purpose}")
+        must(purpose == self.purpose, f"purpose {purpose}")
         must(str(parts["file"].get_filename()).endswith(".jsonl"), "a file of lines is named .jsonl")
         data = parts["file"].get_payload(decode=True)
         assert isinstance(data, bytes)
@@ -358,6 +362,29 @@ class Jobs(Files):
         return [*(route for route in super().routes() if "/batches" not in route.path), *jobs]
 
 
+class TogetherFiles(Files):
+    """Together's: another path and purpose of uploads, states in capitals, a wrapped reply, a bare list, no metadata."""
+
+    purpose = "batch-api"
+
+    async def create(self, request: web.Request) -> web.Response:
+        must("metadata" not in await request.json(), "metadata is not documented")
+        created = await super().create(request)
+        assert isinstance(created.body, bytes)
+        return web.json_response({"job": orjson.loads(created.body)})
+
+    def shown(self, job: Job) -> dict[str, Any]:
+        as_batch = super().shown(job)
+        return as_batch | {"status": as_batch["status"].upper(), "metadata": None, "errors": None}
+
+    async def listed(self, request: web.Request) -> web.Response:
+        return web.json_response([self.shown(job) for job in self.server.jobs.values()])
+
+    def routes(self) -> list[web.RouteDef]:
+        uploads = [web.post("/v1/files/upload", self.upload)]
+        return [*uploads, *(route for route in super().routes() if (route.method, route.path) != ("POST", "/v1/files"))]
+
+
 # Anthropic's --------------------------------------------------------------------------------------------------------
 class Messages:
     def __init__(self, server: BatchServer) -> None:
@@ -445,7 +472,7 @@ class Messages:
         ]
 
 
-DIALECTS: dict[str, Any] = {"openai": Files, "mistral": Jobs, "anthropic": Messages}
+DIALECTS: dict[str, Any] = {"openai": Files, "mistral": Jobs, "together": TogetherFiles, "anthropic": Messages}
 
 
 def _drop(request: web.Request) -> web.Response:

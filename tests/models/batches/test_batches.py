@@ -1,0 +1,264 @@
+"""Batches through the command, against servers that follow the vendors' formats strictly."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from tests.models.batches.strict_server import DIALECTS, BatchServer, Behaviour, serve
+from tests.models.batches.three_steps import THREE_STEPS
+from tests.program import QR, Done, manifest_of, records, rows_of, run, start, until, write_jsonl
+
+from longmark.models.batches import batcher, vendors
+from longmark.records import Row
+
+
+@pytest.fixture(autouse=True)
+def soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A batch is looked at often."""
+    monkeypatch.setattr(batcher, "_SOON", 0.03)
+    monkeypatch.setattr(batcher, "_LATE", 0.03)
+    monkeypatch.setattr("longmark.models.limits._LEAST_WAIT", 0.01)
+    monkeypatch.setattr(batcher, "wait_before", lambda *_: 0.01)
+    monkeypatch.setattr("longmark.models.sending.wait_before", lambda *_: 0.01)
+    monkeypatch.setitem(vendors._HOSTS, "127.0.0.1", vendors.FileVendor)
+
+
+@contextmanager
+def serving(
+    dialect: str, folder: Path, monkeypatch: pytest.MonkeyPatch | None = None, n: int = 60, **behaviour: Any
+) -> Iterator[BatchServer]:
+    """A server of a dialect, with examples and a longmark.yaml whose model `m` it serves."""
+    with serve(dialect, Behaviour(**behaviour)) as server:
+        if monkeypatch is not None and dialect in ("mistral", "together"):
+            kind = {"mistral": vendors.Mistral, "together": vendors.Together}[dialect]
+            monkeypatch.setitem(vendors._HOSTS, "127.0.0.1", kind)
+        entry = {"model": "m", "endpoint": server.base_url, "price": {"input": 1.0, "output": 2.0, "batch": 0.5}}
+        entry |= {"dialect": "anthropic"} if dialect == "anthropic" else {}
+        (folder / "longmark.yaml").write_text(yaml.safe_dump({"models": {"m": entry}}))
+        write_jsonl(folder / "given.jsonl", records(n))
+        yield server
+
+
+def score(folder: Path, out: str, *more: str, metrics: str = QR) -> Done:
+    words = ["run", "given.jsonl", "--metrics", metrics, "--judge", "m", "--trust", "--quiet", "--out", out, *more]
+    return run(*words, "--cache", f"{out}.sqlite", home=folder / "home", cwd=folder)
+
+
+def told(rows: list[Row]) -> list[dict[str, Any]]:
+    """All of the rows but what the calls cost, and where they were made."""
+    return [{k: v for k, v in asdict(row).items() if k not in ("usage", "system", "signature")} for row in rows]
+
+
+def reasons(rows: list[Row]) -> list[str | None]:
+    return [row.reason for row in rows if row.status != "ok"]
+
+
+def repeated(server: BatchServer) -> int:
+    """Requests of batches that were processed, and so paid, more than once."""
+    return sum(count - 1 for count in server.paid.values())
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("odd", [False, True])
+def test_a_batch_run_equals_a_run_of_single_calls_row_for_row(
+    dialect: str, odd: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    with serving(dialect, tmp_path, monkeypatch, odd=odd) as server:
+        batched, single = score(tmp_path, "b", "--batch"), score(tmp_path, "s")
+        assert (batched.code, single.code, server.refused) == (0, 0, [])
+        assert told(rows_of(tmp_path / "b")) == told(rows_of(tmp_path / "s"))
+        assert (server.created, sum(server.paid.values()), repeated(server)) == (1, 40, 0)  # 20 went by themselves
+        used = [row.usage for row in rows_of(tmp_path / "b")]
+        price = {(one.usd or 0.0) / (one.prompt_tokens + 2 * one.completion_tokens) for one in used}
+        assert sorted(price) == pytest.approx([0.5e-6, 1e-6])
+        assert server.files == {} or dialect == "anthropic"
+
+
+def test_a_metric_of_three_steps_takes_three_rounds(tmp_path: Path):
+    (tmp_path / "three.py").write_text(THREE_STEPS)
+    with serving("openai", tmp_path, n=50) as server:
+        batched = score(tmp_path, "b", "--batch", metrics="three.py")
+        single = score(tmp_path, "s", metrics="three.py")
+        assert (batched.code, single.code) == (0, 0), batched.err
+        assert told(rows_of(tmp_path / "b")) == told(rows_of(tmp_path / "s"))
+        assert (server.created, sum(server.paid.values())) == (3, 130)
+
+
+def test_few_examples_open_at_once_make_more_and_smaller_batches(tmp_path: Path):
+    with serving("openai", tmp_path, n=80) as server:
+        done = score(tmp_path, "b", "--batch", "--batch-examples", "40")
+        assert done.code == 0
+        assert [len(job.lines) for job in server.jobs.values()] == [
+            40,
+            20,
+        ]  # the examples of the single calls make room for more
+
+
+@pytest.mark.parametrize("dialect", ["openai", "anthropic"])
+def test_what_expired_goes_into_the_next_batch_and_what_finished_is_kept(dialect: str, tmp_path: Path):
+    with serving(dialect, tmp_path, expire=0.5, bad=1) as server:
+        assert score(tmp_path, "b", "--batch").code == 0
+        assert [len(job.lines) for job in server.jobs.values()] == [40, 20]
+        assert repeated(server) == 0
+
+
+@pytest.mark.parametrize("dialect", ["openai", "anthropic", "mistral"])
+def test_lines_that_failed_go_into_the_next_batch(dialect: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    with serving(dialect, tmp_path, monkeypatch, fail=0.25, bad=1) as server:
+        assert score(tmp_path, "b", "--batch").code == 0
+        assert [len(job.lines) for job in server.jobs.values()] == [40, 10]
+        assert repeated(server) == 0
+
+
+def test_a_line_that_is_refused_is_unscored_as_a_single_call_would_be(tmp_path: Path):
+    with serving("anthropic", tmp_path, refuse=0.1) as server:
+        score(tmp_path, "b", "--batch")
+        assert len(reasons(rows_of(tmp_path / "b"))) == 4
+        assert all("refused the request (400)" in str(reason) for reason in reasons(rows_of(tmp_path / "b")))
+        assert server.created == 1
+
+
+@pytest.mark.parametrize("dialect", ["openai", "anthropic"])
+@pytest.mark.parametrize("after", [False, True])
+def test_a_submission_without_a_reply_is_looked_for_before_anything_is_sent_again(
+    dialect: str, after: bool, tmp_path: Path
+):
+    with serving(dialect, tmp_path, cut=1, cut_after=after) as server:
+        assert score(tmp_path, "b", "--batch", "--timeout", "2").code == 0
+        assert repeated(server) == 0
+        assert len(server.jobs) == 1
+
+
+def test_a_batch_without_metadata_is_known_by_its_input_file(tmp_path: Path):
+    with serving("openai", tmp_path, cut=1, metadata=False) as server:
+        assert score(tmp_path, "b", "--batch").code == 0
+        assert (len(server.jobs), repeated(server)) == (1, 0)
+
+
+@pytest.mark.parametrize("dialect", ["openai", "anthropic"])
+def test_a_lost_batch_is_unknown_and_not_sent_again_unless_that_is_wanted(dialect: str, tmp_path: Path):
+    with serving(dialect, tmp_path, lose=1) as server:
+        score(tmp_path, "b", "--batch")
+        score(tmp_path, "b", "--batch")
+        assert (server.created, len(reasons(rows_of(tmp_path / "b")))) == (1, 40)
+        assert "--resend-unknown yes" in str(reasons(rows_of(tmp_path / "b"))[0])
+        listed = run("batches", "--cache", "b.sqlite", home=tmp_path / "home", cwd=tmp_path).out
+        assert "unknown" in listed
+        assert score(tmp_path, "b", "--batch", "--resend-unknown", "yes").code == 0
+        assert (server.created, reasons(rows_of(tmp_path / "b"))) == (2, [])
+
+
+def test_a_result_that_is_missing_in_a_completed_batch_is_unknown(tmp_path: Path):
+    with serving("openai", tmp_path, missing=3, bad=1) as server:
+        score(tmp_path, "b", "--batch")
+        score(tmp_path, "b", "--batch")
+        assert (server.created, len(reasons(rows_of(tmp_path / "b")))) == (1, 3)
+        assert score(tmp_path, "b", "--batch", "--resend-unknown", "yes").code == 0
+        assert [len(job.lines) for job in server.jobs.values()] == [40, 3]
+
+
+def test_a_full_queue_is_met_by_smaller_batches_one_after_the_other(tmp_path: Path):
+    with serving("openai", tmp_path, queue=15) as server:
+        assert score(tmp_path, "b", "--batch").code == 0
+        assert max(len(job.lines) for job in server.jobs.values() if not job.failure) <= 15
+        assert (sum(server.paid.values()), repeated(server)) == (40, 0)
+
+
+def test_limits_of_a_vendor_are_met_by_splitting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(vendors.FileVendor, "most_lines", 15)
+    with serving("openai", tmp_path, most=15) as server:
+        assert score(tmp_path, "b", "--batch").code == 0
+        assert (sorted(len(job.lines) for job in server.jobs.values()), server.refused) == ([10, 15, 15], [])
+
+
+def test_a_batch_that_is_refused_as_a_whole_says_why(tmp_path: Path):
+    with serving("openai", tmp_path, failure="invalid_model", bad=1):
+        score(tmp_path, "b", "--batch")
+        assert "refused the batch" in str(reasons(rows_of(tmp_path / "b"))[0])
+
+
+def test_a_judge_that_refuses_its_key_stops_before_a_batch(tmp_path: Path):
+    with serving("openai", tmp_path) as server:
+        write_jsonl(tmp_path / "given.jsonl", records(30))
+        (tmp_path / "longmark.yaml").write_text(
+            yaml.safe_dump({"models": {"m": {"model": "m", "endpoint": server.base_url + "/nowhere"}}})
+        )
+        assert score(tmp_path, "b", "--batch").code == 4
+        assert server.created == 0
+
+
+def test_submitted_money_counts_against_the_budget(tmp_path: Path):
+    with serving("openai", tmp_path, n=100) as server:
+        score(tmp_path, "b", "--batch", "--max-calls", "50")
+        assert sum(server.singles.values()) + sum(server.paid.values()) == 50
+
+
+def test_batch_true_of_a_model_needs_no_option_and_false_withstands_it(tmp_path: Path):
+    with serving("openai", tmp_path) as server:
+        for batch, more, created in ((True, (), 1), (False, ("--batch",), 1)):
+            given: Mapping[str, Any] = yaml.safe_load((tmp_path / "longmark.yaml").read_text())
+            given["models"]["m"]["batch"] = batch
+            (tmp_path / "longmark.yaml").write_text(yaml.safe_dump(given))
+            assert score(tmp_path, f"b{batch}", *more).code == 0
+            assert server.created == created
+
+
+def test_another_verb_asks_in_batches_too(tmp_path: Path):
+    with serving("openai", tmp_path, n=60, reply="A text that says something else.") as server:
+        words = ["vary", "given.jsonl", "--out", "varied.jsonl", "--generator", "m", "--domain", "hazards"]
+        done = run(*words, "--trust", "--quiet", "--batch", home=tmp_path / "home", cwd=tmp_path)
+        assert (server.created, sum(server.singles.values())) == (2, 20), (
+            done.err
+        )  # no reply can be read: asked once more
+
+
+def test_keep_files_leaves_what_was_uploaded(tmp_path: Path):
+    with serving("openai", tmp_path) as server:
+        score(tmp_path, "b", "--batch", "--keep-files")
+        assert (len(server.files), server.deleted) == (2, [])
+
+
+def test_ctrl_c_leaves_batches_running_and_they_can_be_fetched_and_cancelled(tmp_path: Path):
+    with serving("openai", tmp_path, latency=2.0) as server:
+        words = ["run", "given.jsonl", "--metrics", QR, "--judge", "m", "--trust", "--quiet", "--out", "b", "--batch"]
+        home = tmp_path / "home"
+        process = start(*words, "--cache", "b.sqlite", home=home, cwd=tmp_path)
+        until(lambda: server.created)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+        assert process.returncode == 130
+        assert b"1 batch left running" in err
+        assert manifest_of(tmp_path / "b")["sessions"][-1]["stopped"] == "interrupt"
+        (id,) = (line.split()[0] for line in batches("", tmp_path).out.splitlines() if "running" in line)
+        assert batches("fetch", tmp_path, id).code in (0, 4)  # 4: it has not ended
+        until(lambda: batches("fetch", tmp_path).code == 0)
+        assert "40" in batches("", tmp_path).out
+        assert score(tmp_path, "b", "--batch").code == 0
+        assert (server.created, sum(server.paid.values()), repeated(server)) == (1, 40, 0)
+
+
+def test_a_cancelled_batch_keeps_what_was_finished(tmp_path: Path):
+    with serving("anthropic", tmp_path, latency=600) as server:
+        words = ["run", "given.jsonl", "--metrics", QR, "--judge", "m", "--trust", "--quiet", "--out", "b", "--batch"]
+        process = start(*words, "--cache", "b.sqlite", home=tmp_path / "home", cwd=tmp_path)
+        until(lambda: server.created)
+        until(lambda: "running" in batches("", tmp_path).out)
+        process.kill()
+        process.communicate()
+        assert batches("cancel", tmp_path).code == 0
+        server.behaviour.latency = 0.05
+        assert score(tmp_path, "b", "--batch").code == 0
+        assert [len(job.lines) for job in server.jobs.values()] == [40, 20]
+        assert repeated(server) == 0
+
+
+def batches(action: str, folder: Path, *more: str) -> Done:
+    words = ["batches", "--cache", "b.sqlite", *([action, *more, "--trust"] if action else [])]
+    return run(*words, home=folder / "home", cwd=folder)
