@@ -1,8 +1,8 @@
 """Kills runs in batches at random moments, and counts at the server what was paid twice.
 
 `python -m bench.batches --moments 40 --calls 2000` runs a metric of three steps (three rounds) on a server that follows
-the vendor's format strictly, kills the process at so many moments of a run's length, repeats the command after each, and
-prints what the server counted. The same is done in `tests/models/batches/test_killed.py`, smaller.
+the vendor's format strictly, kills the process at so many random moments, repeats the command after each, and prints
+what the server counted. `tests/models/batches/test_killed.py` does the same, smaller.
 """
 
 from __future__ import annotations

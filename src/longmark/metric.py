@@ -113,6 +113,8 @@ class Metric:
                       called before anything is paid for, and raises UserError where what they name cannot be used
     calls             (example, params, number of judges) -> the greatest number of model calls for an example
     checks            (example, params) -> those of the calls that the checker takes: none where it is no model
+    rounds            how many of its calls follow each other, at least: each needs the reply to the one before, so that
+                      in batches it takes as many rounds
     shares            example -> text -> calls that every metric makes for that text alike (claims): of several metrics
                       on one example, only the first one sends them
     judged            its score is read from a judge's reply, by `--scoring`
@@ -140,6 +142,7 @@ class Metric:
     params: type = NoParams
     calls: Callable[[Any, Any, int], int] = lambda _example, _params, _judges: 0
     checks: Callable[[Any, Any], int] = lambda _example, _params: 0
+    rounds: int = 1
     shares: Callable[[Any], Mapping[str, int]] = lambda _example: {}
     judged: bool = False
     reasons: bool | None = None

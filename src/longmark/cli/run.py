@@ -186,10 +186,13 @@ def _print_estimate(estimate: Estimate) -> None:
     heads = ("metric", "rows", "calls", "cached", "prompt tokens", "completion tokens, at most", "cost, at most")
     lines: list[tuple[str, ...]] = [heads]
     for name, one in [*estimate.metrics.items(), ("all", estimate.total)]:
-        *figures, usd = astuple(one)
+        *figures, usd, _asking = astuple(one)
         lines.append((name, *(f"{figure:,}" for figure in figures), cost(usd)))
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     for name, *figures in lines:
         right = (text.rjust(width) for text, width in zip(figures, widths[1:], strict=True))
         print("  ".join((name.ljust(widths[0]), *right)))
+    if estimate.rounds:
+        rounds, hours = counted(estimate.rounds, "round"), estimate.rounds * estimate.window
+        print(f"In batches: at least {rounds}, one after the other, of up to {estimate.window:g} h each ({hours:g} h).")
     print(f"Rows already computed: {estimate.rows_done:,}. Tokens are estimated from text lengths. Nothing was sent.")

@@ -28,7 +28,8 @@ from longmark.records.read import ExampleSource, Reading
 
 @dataclass(slots=True)
 class MetricEstimate:
-    """calls: that would be sent, at most; cached: answered from the cache; usd: None where no price is known."""
+    """calls: that would be sent, at most; cached: answered from the cache; usd: None where no price is known;
+    asking: examples with such calls."""
 
     rows: int = 0
     calls: int = 0
@@ -36,6 +37,7 @@ class MetricEstimate:
     prompt_tokens: int = 0
     completion_tokens: int = 0
     usd: float | None = 0.0
+    asking: int = 0
 
     def add(self, other: MetricEstimate) -> None:
         self.rows += other.rows
@@ -43,15 +45,19 @@ class MetricEstimate:
         self.cached += other.cached
         self.prompt_tokens += other.prompt_tokens
         self.completion_tokens += other.completion_tokens
+        self.asking += other.asking
         self.usd = None if self.usd is None or other.usd is None else self.usd + other.usd
 
 
 @dataclass(slots=True)
 class Estimate:
-    """What is still to do in a folder, by metric. rows_done: rows that exist already."""
+    """What is still to do in a folder, by metric. rows_done: rows that exist already. rounds: of batches, one after the
+    other, at least; window: hours in which a round ends; 0: nothing goes in batches."""
 
     rows_done: int = 0
     metrics: dict[str, MetricEstimate] = field(default_factory=dict)
+    rounds: int = 0
+    window: float = 0.0
 
     @property
     def total(self) -> MetricEstimate:
@@ -80,9 +86,15 @@ async def dry_run(
             folder.stage(source)
             check_kind(bool(source.pairs), settings.selected, source.name, settings.comparison)
             folder.adopt()
-            client = Client(cache, price_of=price_of, dry=True)
+            client = Client(cache, price_of=price_of, dry=True, batching=options.batching)
             workers = WorkerPool(folder, settings, client, system="dry run", retry=options.retried)
-            return await _estimate(workers, settings, workers.tasks(), folder.rows_done(options.retried))
+            found = await _estimate(workers, settings, workers.tasks(), folder.rows_done(options.retried))
+            if open_ := client.at_once(settings.backends.all(), 0):
+                asked = [chosen.metric.rounds for chosen in settings.selected if found.metrics[chosen.name].calls]
+                waves = -(-sum(one.asking for one in found.metrics.values()) // open_)
+                found.rounds, found.window = waves * max(asked, default=0), client.batches.window
+            client.end_batches()
+            return found
 
 
 async def _estimate(workers: WorkerPool, settings: Settings, tasks: Iterator[Task], rows_done: int) -> Estimate:
@@ -108,6 +120,7 @@ async def _estimate(workers: WorkerPool, settings: Settings, tasks: Iterator[Tas
             if hasattr(settings.backends.checker, "relations"):  # it decides by itself, as word overlap does
                 calls -= sum(task.chosen.metric.checks(side, params) for side in answers)
             calls = max(1 if before == call.answered else 0, calls - before)
+            one.asking = 1
             counted[1].update(shared)
             reasons = (calls + 1) // 2 if after else 0
             reason = replace(call.most, completion=max(call.most.completion, REASON_TOKENS))

@@ -269,7 +269,8 @@ class Client(Sender):
                 else:
                     mine[key] = request
             if mine and self._dry:
-                raise WouldCall(kind.most(model, list(mine.values())), self.price(model), usage_log.usage.calls)
+                way = self._way(kind, model, next(iter(mine)))
+                raise WouldCall(kind.most(model, list(mine.values())), self.price(way), usage_log.usage.calls)
             # before anything is awaited, so that nobody else begins the same call
             flights: dict[bytes, asyncio.Future[Stored]] = {key: asyncio.Future() for key in mine}
             self._flights.update(flights)
@@ -355,8 +356,7 @@ class Client(Sender):
         """The replies to those of the requests that no other process makes, checked and stored; _Held if there are
         none. Each attempt is claimed and written as sent in one transaction, when its place and its money are there;
         its reply and its end are stored in another."""
-        if kind is _CHATS and self._batching.wants(model):
-            model = self.batches.over(model, next(iter(wanted)), alone=self._alone)
+        model = self._way(kind, model, next(iter(wanted)))
         price = self.price(model)
         landed: dict[bytes, Stored] = {}
         granted: dict[bytes, Any] = {}
@@ -407,6 +407,11 @@ class Client(Sender):
         finally:
             self.cache.release(granted, unknown=unknown)
         return landed
+
+    def _way(self, kind: _Kind[Any], model: Any, key: bytes) -> Any:
+        """The model for a call: itself, or one that sends the call in a batch."""
+        in_batches = kind is _CHATS and self._batching.wants(model)
+        return self.batches.over(model, key, alone=self._alone) if in_batches else model
 
     def _end(self, attempt: Attempt, error: ModelError, price: Price) -> bool:
         """Writes how an attempt ended that failed; whether it is unknown what became of it."""

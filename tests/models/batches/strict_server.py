@@ -363,7 +363,8 @@ class Jobs(Files):
 
 
 class TogetherFiles(Files):
-    """Together's: another path and purpose of uploads, states in capitals, a wrapped reply, a bare list, no metadata."""
+    """Together's: another path and purpose of uploads, states in capitals, a wrapped reply, a bare list, no
+    metadata."""
 
     purpose = "batch-api"
 

@@ -268,6 +268,7 @@ METRIC = Metric(
     params=Params,
     version=2,
     calls=_calls,
+    rounds=6,
     checks=_checks,
     shares=answer_calls,
     silence=Silence(0, 0, 0),

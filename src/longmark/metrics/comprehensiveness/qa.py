@@ -267,6 +267,7 @@ METRIC = Metric(
     params=Params,
     version=2,
     calls=_calls,
+    rounds=4,
     silence=Silence(0, 0),
     view="graph",
 )

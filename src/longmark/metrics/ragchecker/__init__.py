@@ -334,6 +334,7 @@ METRIC = Metric(
     params=Params,
     version=2,
     calls=_calls,
+    rounds=3,
     checks=_checks,
     shares=_shares,
     view="cells",

@@ -204,6 +204,7 @@ METRIC = Metric(
     prompts=(MASKING, REWRITING, QUESTIONS),
     params=Params,
     calls=_calls,
+    rounds=3,
     by_domain=True,
     silence=Silence(empty="undefined"),
     view="questions",

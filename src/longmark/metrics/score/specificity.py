@@ -322,6 +322,7 @@ METRIC = Metric(
     prompts=(CLAIMS, DETAILS, LABELLING, UNCHECKED),
     params=Params,
     calls=_calls,
+    rounds=3,
     shares=answer_calls,
     by_domain=True,
     silence=Silence("undefined", "undefined", "undefined"),

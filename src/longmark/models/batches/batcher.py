@@ -112,6 +112,11 @@ class Batcher:
         AT_LEAST.set(self.how.examples)
         return max(usual, self.how.examples)
 
+    @property
+    def window(self) -> float:
+        """Hours in which a batch ends, at most."""
+        return max((lane.vendor.window for lane in self._lanes.values()), default=0.0)
+
     def notices(self) -> list[str]:
         """What the user should know at the end."""
         left = counted(len(self.left), "batch", "batches")
