@@ -144,7 +144,7 @@ def labelled(path: Path, study: Study, items: Sequence[Item], raters: Sequence[s
                 else:
                     store.save(given.item_id, person.id, values, Page(at, 1, submitted=True), complete=True)
                     store.set_status(given.item_id, person.id, "done", person.id)
-                    state.mark(queue.items[given.item_id], person.id, values)
+                    state.count_right(queue.items[given.item_id], person.id, values)
                 store.visit(f"{given.item_id}-{person.id}", Visit(given.item_id, person.id, 30.0, at))
                 (own,) = store.assignments(given.item_id, person.id)
                 state.put(own)

@@ -48,7 +48,7 @@ class Working:
         at = self.now.isoformat()
         one = Assignment(given.item_id, person, given.swapped, status, None, at, at, given.position, given.kind)  # type: ignore[arg-type]
         self.state.put(one)
-        self.state.mark(self.queue.items[given.item_id], person, {"better": choice})
+        self.state.count_right(self.queue.items[given.item_id], person, {"better": choice})
         return given.item_id
 
     def takes_all(self, person: str, choice: str = "a") -> list[str]:

@@ -65,7 +65,7 @@ class AssignmentState:
             state.put(one)
         for answer in answers:
             if (item := items.get(answer.item_id)) is not None:
-                state.mark(item, answer.person_id, answer.values)
+                state.count_right(item, answer.person_id, answer.values)
         return state
 
     def put(self, one: Assignment) -> None:
@@ -80,7 +80,7 @@ class AssignmentState:
         else:
             self.by_item.setdefault(one.item_id, {})[one.person_id] = one
 
-    def mark(self, item: Item, person: str, values: Mapping[str, Any]) -> None:
+    def count_right(self, item: Item, person: str, values: Mapping[str, Any]) -> None:
         """Notes how many known answers a person gave."""
         if item.gold:
             self.right[item.id, person] = known_answers(item, values)
@@ -226,8 +226,8 @@ class Queue:
         for its in self._attempts(kind):
             if left := next((item for item in its if item.id not in own), None):
                 return left
-            marks = [state.right.get((item.id, person), (0, len(item.gold or {}))) for item in its]
-            if its and sum(right for right, _ in marks) >= rules.needed * sum(of for _, of in marks):
+            known = [state.right.get((item.id, person), (0, len(item.gold or {}))) for item in its]
+            if its and sum(right for right, _ in known) >= rules.needed * sum(of for _, of in known):
                 return True
         return False
 

@@ -111,9 +111,9 @@ def controls(study: Study, item: Item, form: Form, errors: Mapping[str, str], sw
             continue
         before = asked.get(one.when.field) if one.when is not None and one.when.field else None
         out.append(made.control(one, f"q{place}", before))
-    marks = [place for place, made_one in enumerate(out) if made_one.kind == "spans" and made_one.over in ("a", "b")]
-    in_order = sorted((out[place] for place in marks), key=lambda control: control.over)
-    for place, control in zip(marks, in_order, strict=True):
+    spans = [place for place, made_one in enumerate(out) if made_one.kind == "spans" and made_one.over in ("a", "b")]
+    in_order = sorted((out[place] for place in spans), key=lambda control: control.over)
+    for place, control in zip(spans, in_order, strict=True):
         out[place] = control  # the answer that is shown first is asked about first
     return out
 

@@ -31,7 +31,7 @@ FILES = {
     "score.jsonl": "labels for longmark score-study --labels",
     "comprehensiveness.jsonl": "labels for longmark comprehensiveness-study --annotated",
     "pairs.jsonl": "the pairs with each rater's choice and the final one, for longmark calf-study",
-    "training.jsonl": "questions with verdict, reasons and term, to train a validator",
+    "training.jsonl": "questions with label, reasons and term, to train a validator",
     "audit.jsonl": "every event, in order",
     "methods.md": "a paragraph for a paper, with agreement and times",
 }  # of an export; one that a study has nothing for is not written

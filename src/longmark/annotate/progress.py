@@ -229,8 +229,8 @@ def _raters(found: Collected, expected: Forecast | None) -> Table:
 
     def known(person: Any) -> str | None:
         checks = [one for one in own[person.id] if one.item.gold and one.assignment.status == "done"]
-        marks = [known_answers(one.item, one.values) for one in checks]
-        return t("{} of {}", *map(sum, zip(*marks, strict=True))) if marks else None
+        right = [known_answers(one.item, one.values) for one in checks]
+        return t("{} of {}", *map(sum, zip(*right, strict=True))) if right else None
 
     columns = (
         Column("rater", "name"),
@@ -359,7 +359,7 @@ def _beforehand(found: Collected) -> Iterator[str]:
     state, queue = AssignmentState(), Queue(found.study, list(found.items.values()))
     for one in found.entries:
         state.put(one.assignment)
-        state.mark(one.item, one.rater.id, one.values)
+        state.count_right(one.item, one.rater.id, one.values)
     for kind in PHASES:
         given = [one for one in found.entries if one.assignment.kind == kind]
         people = {one.rater.id for one in given if one.assignment.status != "withdrawn"}

@@ -191,7 +191,7 @@ async def submit(c: Context) -> web.Response:
         if given.status != "done":
             store.set_status(item.id, person, "done", person)
         c.site.noted(item.id, person)
-        c.site.state.mark(item, person, answer.values)
+        c.site.state.count_right(item, person, answer.values)
         led = f"{path_of(item.id)}/feedback" if given.kind == "training" else _next(c)
         store.post(person, key, led)
     return c.to(led)

@@ -261,10 +261,8 @@ class Site:
         if self._state is None:
             known = [item.id for item in self.items.values() if item.gold]
             answers = [answer for id in known for answer in self.store.answers(id)]
-            self._state = AssignmentState.of(self.items, (), answers)
+            self._state = AssignmentState.of(self.items, self.store.assignments(), answers)
             self._state.away = away(self.store.people())
-            for one in self.store.assignments():
-                self.noted(one.item_id, one.person_id)
         self._state.priorities = self._read_priorities()
         return self._state
 
