@@ -533,7 +533,7 @@ def test_the_cache_is_listed_and_cleared_by_model(cache: CallCache):
     assert [(line.model, line.replies) for line in cache.lines()] == [("one", 3), ("two", 3)]
     cache.remember("one", "no-logprobs")
     cache.remember("two", "no-logprobs")
-    assert cache.clear("one") == 3
+    assert cache.clear("one") == (3, 3)
     assert (cache.known("one", "no-logprobs"), cache.known("two", "no-logprobs")) == (False, True)
     assert [line.model for line in cache.lines()] == ["two"]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import random
 import sqlite3
 import subprocess
 import sys
@@ -15,9 +16,10 @@ import pytest
 from tests.models.test_cache import KEYS, LAYOUT_1
 from tests.program import ROOT, environment
 
-from longmark.errors import ModelError, OverBudget, RateLimited, RequestRefused, ServerFault, UserError
+from longmark.errors import AskAgain, ModelError, OverBudget, RateLimited, RequestRefused, ServerFault, UserError
+from longmark.models import ledger
 from longmark.models.budget import Budget
-from longmark.models.cache import Attempt, CallCache
+from longmark.models.cache import Attempt, CallCache, call_key
 from longmark.models.client import Client, NotResent, UsageLog
 from longmark.models.protocols import Capabilities, ChatReply, ChatRequest, EmbedReply, Message, Tokens
 
@@ -36,11 +38,13 @@ class Endpoint:
     def __init__(self, *answers: str | BaseException, width: int | None = None) -> None:
         self.answers, self.width = list(answers), width
         self.sent = 0
+        self.used: list[str | BaseException] = []
 
     async def chat(self, request: ChatRequest) -> ChatReply:
         self.sent += 1
         await asyncio.sleep(0)
         answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        self.used.append(answer)
         if isinstance(answer, BaseException):
             raise answer
         return ChatReply(answer, tokens=Tokens(100, 0, 10))
@@ -317,3 +321,102 @@ def test_another_cache_takes_over_replies_ledger_and_what_is_unknown(tmp_path: P
     assert merged.take_from(tmp_path / "three") == (1, 0)
     assert merged.unknown(keys) == {}
     merged.close()
+
+
+# What a run paid, needed, and does not know ------------------------------------------------------------------------
+
+
+def test_the_ledger_of_a_run_by_hand(cache: CallCache, tmp_path: Path):
+    """A run pays for a and b; a was cut before, b's first attempt failed with counted tokens. c was paid elsewhere."""
+    ask(client_of(cache, run=tmp_path / "other"), Endpoint("85"), "c")
+    client = client_of(cache, run=tmp_path / "r")
+    ask(client, Endpoint(CUT, "85"), "a")
+    ask(client, Endpoint(COUNTED, "85"), "b")
+    ask(client, Endpoint("85"), "c")
+    keys = [call_key("m", "chat", asking(text)) for text in "abc"]
+    (line,) = ledger.by_model(cache, ledger.sessions_of(cache, tmp_path / "r", [client.token]), keys)
+    assert line == ledger.Line("m", 4, 3, 410.0, 1, 456.0, 0, 3, 600.0, 1)
+    assert line == ledger.by_model(cache, ledger.sessions_of(cache, tmp_path / "r"), keys)[0]
+    assert ledger.sessions_of(cache, tmp_path) == [1, 2]
+    assert [(one.name, one.attempts, one.paid) for one in ledger.by_run(cache)] == [
+        (str(tmp_path / "other"), 1, 200.0),
+        (str(tmp_path / "r"), 4, 410.0),
+    ]
+    (cheap,) = ledger.by_model(cache, [1])
+    assert (cheap.needed, cheap.needed_usd, cheap.elsewhere) == (None, None, None)
+
+
+def test_money_that_is_not_known_is_none_and_not_zero(cache: CallCache):
+    ask(client_of(cache), Endpoint(ServerFault("prose", 200).with_bill(), "85"), "a")
+    ask(Client(cache, price_of=lambda _model: lambda _tokens: None), Endpoint(CUT, "85"), "b")
+    (line,) = ledger.by_run(cache)
+    assert (line.name, line.paid, line.unknown, line.unknown_usd) == ("", None, 1, None)
+
+
+def test_folding_keeps_every_sum_and_the_unknown(cache: CallCache, tmp_path: Path):
+    for folder in ("a", "b"):
+        client = client_of(cache, run=tmp_path / folder)
+        ask(client, Endpoint(CUT, COUNTED, "85"), *(f"{folder}{n}" for n in range(5)))
+        ask(client_of(cache, run=tmp_path / folder), Endpoint(CUT), f"{folder} cut")
+    keys = [call_key("m", "chat", asking(f"{folder}{n}")) for folder in "ab" for n in range(5)]
+
+    def sums() -> list[Any]:
+        runs = [ledger.by_model(cache, ledger.sessions_of(cache, tmp_path / folder), keys) for folder in "ab"]
+        return [ledger.by_run(cache), runs, sorted(cache.unknown([*keys, call_key("m", "chat", asking("a cut"))]))]
+
+    before, attempts = sums(), len(rows(cache))
+    assert ledger.compact(cache)[0] == attempts
+    assert sums() == before
+    left = rows(cache, "state", "status", "count")
+    assert left.count(("answered", 200, 5)) == 2
+    assert len([row for row in left if row[0] == "unknown"]) == 2 * (1 + 6)
+    assert ledger.compact(cache) == (len(left), len(left))
+    ask(client_of(cache), Endpoint("85"), "later")
+    assert rows(cache, "count")[-1] == (1,)
+
+
+def test_clearing_takes_the_ledger_of_the_model_and_leaves_what_is_under_way(cache: CallCache):
+    ask(client_of(cache), Endpoint(CUT, "85"), "a")
+    other = Endpoint("85")
+    other.name = other.identity = "other"
+    ask(client_of(cache), other, "a")
+
+    async def both() -> None:
+        await cache.claim(KEYS[:1], Attempt(("token", ""), "chat", "other"))
+        assert cache.clear("m") == (1, 2)
+        assert rows(cache, "model", "state") == [("other", "answered"), ("other", "sent")]
+        assert cache.clear() == (1, 1)
+        assert rows(cache) == [("sent",)]
+        assert cache.held(KEYS) == {KEYS[0]}
+        cache.release(KEYS)
+
+    asyncio.run(both())
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_sums_of_the_ledger_are_the_counts_of_the_session(tmp_path: Path, seed: int):
+    """Whatever comes of the calls: errors of each kind, replies with and without counts, retries, batches."""
+    rng = random.Random(seed)
+    kinds: list[Any] = ["85", "20", CUT, UNREACHED, COUNTED, RateLimited("slow", 429, 0.0), ServerFault("x", 503)]
+    kinds += [RequestRefused("no", 400), ServerFault("prose", 200).with_bill(), AskAgain("other form")]
+    kinds += [RequestRefused("known").unsent(), AskAgain("cut").with_bill(Tokens(5, 2, 7))]
+    model = Endpoint(*rng.choices(kinds, k=60), "85")
+    cache = CallCache(tmp_path / "c.sqlite")
+    client = client_of(cache, concurrency=4, resend_unknown=rng.random() < 0.5)
+    ask(client, model, *(str(rng.randrange(30)) for _ in range(40)))
+    asyncio.run(client.embed(model, ["a", "b", "c"], UsageLog()))
+    counts = client.counts
+    cache.close()
+    with sqlite3.connect(tmp_path / "c.sqlite") as database:
+        query = """SELECT count(*), total(prompt), total(cached_prompt), total(completion), total(usd),
+            total(state IN ('answered', 'unknown') AND prompt IS NULL), total(state = 'sent') FROM attempts"""
+        (found,) = database.execute(query)
+        assert database.execute("SELECT count(*) FROM claims WHERE until > 0").fetchone() == (0,)
+    tokens = counts.prompt_tokens, counts.cached_prompt_tokens, counts.completion_tokens
+    assert found == (counts.requests, *tokens, pytest.approx(found[4]), counts.unmetered, 0)
+    assert (counts.usd is None) == (counts.unmetered > 0)
+    if counts.usd is not None:
+        assert found[4] == pytest.approx(counts.usd)
+    assert model.sent == counts.requests + sum(
+        kind.sent is False for kind in model.used if isinstance(kind, ModelError)
+    )

@@ -9,17 +9,20 @@ from contextlib import closing
 from longmark.cli.arguments import INTERRUPTED, NO_VALUE, UNDER, bounds_of, split, tell_own_words
 from longmark.engine.run import cache_path, finish, open_cache
 from longmark.engine.settings import Settings, choose, every_prompt
-from longmark.engine.verify import MOST, Given, Verification, opened
+from longmark.engine.verify import MOST, Given, Verification, needed, opened
 from longmark.engine.verify import export as exported
 from longmark.engine.verify import verify as verified
 from longmark.errors import UnknownName, UserError
 from longmark.metrics.page import as_published, listing, page
+from longmark.models import ledger as ledgers
+from longmark.models.cache import CallCache
 from longmark.models.handles import Backends
-from longmark.progress import counted
+from longmark.progress import cost, counted
 from longmark.prompts import SYSTEM, PromptBook, from_folder, to_folder
+from longmark.records.files import read_object
 from longmark.report.html import write_report
 from longmark.report.summary import fail_under, parse_conditions, refuse_unknown_systems, summarise
-from longmark.report.tables import one_line
+from longmark.report.tables import one_line, tabulated
 from longmark.scores.files import sources_of
 from longmark.scores.graphs import write_graphs
 
@@ -69,13 +72,54 @@ def cache(arguments: argparse.Namespace) -> int:
             known = [line.model for line in store.lines()]
             if arguments.model is not None and arguments.model not in known:
                 raise UnknownName("model in the cache", arguments.model, known, "See: longmark cache")
-            count = store.clear(arguments.model)
+            count, attempts = store.clear(arguments.model)
             print(f"{counted(count, 'stored call')} deleted from {store.path}")
+            print(f"{counted(attempts, 'attempt')} deleted from its ledger")
             return 0
+        if arguments.action == "compact":
+            before, after = ledgers.compact(store)
+            print(f"{counted(before, 'line')} of the ledger of {store.path} folded into {after:,}")
+            return 0
+        if arguments.action == "ledger":
+            return _ledger(store, arguments)
         print(store.path)
         for line in store.lines():
             print(f"{line.replies:>9,} {line.kind} replies  {line.size / 1e6:9,.1f} MB  {one_line(line.model)}")
+        rows, size = store.ledger_size()
+        print(f"{rows:>9,} ledger lines  {size / 1e6:9,.1f} MB  (see: longmark cache ledger, longmark cache compact)")
         return 0
+
+
+def _ledger(store: CallCache, arguments: argparse.Namespace) -> int:
+    """Prints what a run's attempts cost, by model, or what those of all runs cost."""
+    run = arguments.run
+    notes = ["Unknown: sent, and no reply was read; it may have been billed, with the most that is shown."]
+    if run is None:
+        lines, title = ledgers.by_run(store), "run"
+    else:
+        manifest = read_object(run / "manifest.json", "name a run folder") if (run / "manifest.json").is_file() else {}
+        sessions, keys = manifest.get("sessions"), None
+        tokens = [str(one.get("ledger")) for one in sessions if isinstance(one, dict)] if sessions else []
+        try:
+            keys, found = finish(lambda: needed(run, store.path, _given(arguments)))
+            if unknown := len(found.findings):
+                notes.append(f"{counted(unknown, 'row')} could not be computed again: see longmark verify {run}")
+        except UserError as error:
+            notes.append(f"What its rows needed is not known: {error}")
+        lines, title = ledgers.by_model(store, ledgers.sessions_of(store, run, tokens), keys), "model"
+    columns = [title, "attempts", "answered", "paid", "unknown", "at most", "under way"]
+    cells: list[list[str | int]] = []
+    for line in lines:
+        money = cost(line.paid), line.unknown, cost(line.unknown_usd)
+        cells.append([one_line(line.name) or "-", line.attempts, line.answered, *money, line.under_way])
+    if run is not None:
+        columns += ["needed", "their cost", "paid elsewhere"]
+        for row, line in zip(cells, lines, strict=True):
+            row += ["-"] * 3 if line.needed is None else [line.needed, cost(line.needed_usd), line.elsewhere or 0]
+    texts = [[f"{cell:,}" if isinstance(cell, int) else cell for cell in row] for row in cells]
+    print(tabulated(texts, columns, "plain", [False, *(True for _ in columns[1:])]))
+    print("", *notes, sep="\n")
+    return 0
 
 
 def report(arguments: argparse.Namespace) -> int:

@@ -133,9 +133,14 @@ def _lists(verbs: Any) -> None:
 
     one = add_verb(verbs, "cache", "small:cache", "List the contents of the call cache, or clear it.")
     add(one, "--cache", "FILE", _CACHE_HELP)
-    actions = one.add_subparsers(dest="action", metavar="[clear]")
+    actions = one.add_subparsers(dest="action", metavar="[clear|ledger|compact]")
     clear = add_verb(actions, "clear", "small:cache", "Delete the stored replies of one model, or of all.")
     add(clear, "--model", "NAME", "delete the replies of this model only")
+    text = "Print what the attempts of a run (default: of all runs) cost, what its rows needed, and what is unknown."
+    ledger = add_verb(actions, "ledger", "small:cache", text)
+    add(ledger, "run", "RUN", "a run folder, or a folder of another command", nargs="?")
+    _add_verifying(ledger, cache=False)
+    add_verb(actions, "compact", "small:cache", "Fold the ledger's answered attempts into sums by session and model.")
 
     text = "List the batches that calls were submitted in (longmark run --batch), fetch their results, or cancel them."
     one = add_verb(verbs, "batches", "batches:batches", text)
@@ -157,11 +162,12 @@ def _lists(verbs: Any) -> None:
     add(one, "--full", "", "run the whole pipeline: questions, passages, answers, variants, metrics")
 
 
-def _add_verifying(one: argparse.ArgumentParser) -> None:
+def _add_verifying(one: argparse.ArgumentParser, *, cache: bool = True) -> None:
     text = "metrics of the run that may run code or load a model: my_metric.py, a package's metric, NAME@encoder=MODEL"
     add(one, "--metrics", "NAME,…", text)
     add(one, "--embedder", "MODEL", "the run's own embedder, if it is loaded on this machine (st:NAME)")
-    add(one, "--cache", "FILE", _CACHE_HELP)
+    if cache:
+        add(one, "--cache", "FILE", _CACHE_HELP)
 
 
 def _models(verbs: Any) -> None:

@@ -294,6 +294,17 @@ class _Noting(CallCache):
         return found
 
 
+async def needed(run: Path, cache: Path, given: Given | None = None) -> tuple[set[bytes], Verification]:
+    """The keys of the stored replies that a run's rows need, and what `verify` found: where a row is not verifiable,
+    replies that it needs can be missing here. UserError as for `verify`."""
+    noting = _Noting(cache)
+    try:
+        found = await verify(run, noting, given)
+    finally:
+        noting.close()
+    return noting.used, found
+
+
 async def export(run: Path, cache: Path, bundle: Path, given: Given | None = None) -> Verification:
     """Writes a ZIP file with a run's files and the stored replies that its scores need; what `verify` found before.
 

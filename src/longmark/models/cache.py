@@ -175,7 +175,7 @@ class CallCache:
 
     def get(self, key: bytes) -> tuple[bytes, float | None] | None:
         """The stored reply and what it cost in US dollars (None: not known), or None where there is no reply."""
-        found = self._do("SELECT reply, usd FROM calls WHERE key = ?", (key,)).fetchone()
+        found = self.do("SELECT reply, usd FROM calls WHERE key = ?", (key,)).fetchone()
         return found if found is None else (found[0], found[1])
 
     async def put(
@@ -255,7 +255,7 @@ class CallCache:
         """Those of the keys that somebody has claimed."""
         now = time.time()
         query = "SELECT key, owner, until FROM claims WHERE key = ?"
-        claims = (claim for key in keys for claim in self._do(query, (key,)))
+        claims = (claim for key in keys for claim in self.do(query, (key,)))
         return {key for key, owner, until in claims if self._is_held(owner, until, now)}
 
     def unknown(self, keys: Iterable[bytes]) -> dict[bytes, Unknown]:
@@ -264,7 +264,7 @@ class CallCache:
         query = """SELECT owner, until, sent, most_usd FROM claims JOIN attempts ON attempts.id = claims.attempt
             WHERE claims.key = ? AND state IN ('sent', 'unknown')"""
         for key in keys:
-            for owner, until, sent, most_usd in self._do(query, (key,)):
+            for owner, until, sent, most_usd in self.do(query, (key,)):
                 if not self._is_held(owner, until, now):
                     found[key] = Unknown(sent, most_usd)
         return found
@@ -388,41 +388,50 @@ class CallCache:
 
     def known(self, endpoint: str, fact: str) -> bool:
         """Whether an endpoint is known for something (`text-only`: it refuses JSON schemas)."""
-        found = self._do("SELECT 1 FROM facts WHERE endpoint = ? AND fact = ?", (endpoint, fact)).fetchone()
+        found = self.do("SELECT 1 FROM facts WHERE endpoint = ? AND fact = ?", (endpoint, fact)).fetchone()
         return found is not None
 
     def remember(self, endpoint: str, fact: str) -> None:
         """Keeps a fact about an endpoint for later runs."""
-        self._do("INSERT OR IGNORE INTO facts VALUES (?, ?)", (endpoint, fact))
+        self.do("INSERT OR IGNORE INTO facts VALUES (?, ?)", (endpoint, fact))
 
     def lines(self) -> list[CacheLine]:
         """What the cache holds, by model and kind of call."""
         query = "SELECT model, kind, count(*), sum(length(reply)) FROM calls GROUP BY model, kind ORDER BY model, kind"
-        return [CacheLine(*line) for line in self._do(query)]
+        return [CacheLine(*line) for line in self.do(query)]
 
-    def clear(self, model: str | None = None) -> int:
-        """Deletes the replies of one model, or all, with the facts about their endpoints; how many there were."""
+    def clear(self, model: str | None = None) -> tuple[int, int]:
+        """Deletes the replies of one model, or all, with the facts about their endpoints and the ledger of attempts
+        that are not under way; how many replies and attempts there were."""
+        self.bury()
+        attempts = self.do("DELETE FROM attempts WHERE state <> 'sent' AND ?1 IN (model, '')", (model or "",)).rowcount
+        self.bury()
         if model is None:
-            count = self._do("DELETE FROM calls").rowcount
-            self._do("DELETE FROM facts")
+            count = self.do("DELETE FROM calls").rowcount
+            self.do("DELETE FROM facts")
         else:
-            count = self._do("DELETE FROM calls WHERE model = ?", (model,)).rowcount
+            count = self.do("DELETE FROM calls WHERE model = ?", (model,)).rowcount
             name = model.removeprefix("openai:")  # facts are kept by model and base URL
-            self._do(
+            self.do(
                 "DELETE FROM facts WHERE endpoint = ? OR endpoint LIKE ?", (name, f"{name}@https://api.openai.com/%")
             )
-        self._do("VACUUM")
-        return count
+        self.do("VACUUM")
+        return count, attempts
+
+    def ledger_size(self) -> tuple[int, int]:
+        """Rows of the ledger, and their size in bytes, about."""
+        row = self.do("SELECT count(*), sum(length(model) + length(kind) + 90) FROM attempts").fetchone()
+        return row[0], row[1] or 0
 
     def copy_from(self, other: CallCache, keys: Collection[bytes]) -> None:
         """Takes over the replies of these keys; the ledger stays where it is."""
-        self._do("BEGIN")
+        self.do("BEGIN")
         for key in keys:
-            for row in other._do("SELECT key, kind, model, created, usd, reply FROM calls WHERE key = ?", (key,)):
-                self._do("INSERT OR REPLACE INTO calls VALUES (?, ?, ?, ?, ?, ?, NULL)", row)
-        self._do("COMMIT")
-        self._do("PRAGMA wal_checkpoint(TRUNCATE)")
-        self._do("PRAGMA journal_mode = DELETE")  # one file, for whoever gets it
+            for row in other.do("SELECT key, kind, model, created, usd, reply FROM calls WHERE key = ?", (key,)):
+                self.do("INSERT OR REPLACE INTO calls VALUES (?, ?, ?, ?, ?, ?, NULL)", row)
+        self.do("COMMIT")
+        self.do("PRAGMA wal_checkpoint(TRUNCATE)")
+        self.do("PRAGMA journal_mode = DELETE")  # one file, for whoever gets it
 
     def take_from(self, path: Path) -> tuple[int, int]:
         """Takes over what another cache's file has and this one has not, with the ledger of its sessions: how many
@@ -432,21 +441,21 @@ class CallCache:
             raise UserError(f"the call cache {path} does not exist")
         with closing(CallCache(path)) as other:  # it can be read by this version
             other.bury()
-        self._do("ATTACH ? AS other", (str(path),))
+        self.do("ATTACH ? AS other", (str(path),))
         try:
-            self._do("BEGIN IMMEDIATE")
+            self.do("BEGIN IMMEDIATE")
             differ = (
                 "SELECT count(*) FROM calls JOIN other.calls AS theirs USING (key) WHERE calls.reply != theirs.reply"
             )
-            others, taken = self._do(differ).fetchone()[0], 0
+            others, taken = self.do(differ).fetchone()[0], 0
             for statement in _TAKING:
-                count = self._do(statement).rowcount
+                count = self.do(statement).rowcount
                 taken = count if "INTO main.calls" in statement else taken
-            self._do("COMMIT")
+            self.do("COMMIT")
         finally:
             if self._db.in_transaction:
                 self._db.execute("ROLLBACK")
-            self._do("DETACH other")
+            self.do("DETACH other")
         return taken, others
 
     def close(self) -> None:
@@ -467,22 +476,22 @@ class CallCache:
         """Ends the claims that nobody holds any more. Their attempts that are still `sent` become `unknown`; the claims
         of those stay, for `unknown`."""
         now = time.time()
-        self._do("BEGIN IMMEDIATE")
-        for key, owner, until, attempt in self._do("SELECT * FROM claims").fetchall():
+        self.do("BEGIN IMMEDIATE")
+        for key, owner, until, attempt in self.do("SELECT * FROM claims").fetchall():
             if not self._is_held(owner, until, now):
                 self._lose(attempt)
-                self._do(
+                self.do(
                     "DELETE FROM claims WHERE key = ? AND NOT EXISTS "
                     "(SELECT 1 FROM attempts WHERE id = claims.attempt AND state = 'unknown')",
                     (key,),
                 )
-        self._do("COMMIT")
+        self.do("COMMIT")
 
     def _lose(self, attempt: int | None) -> None:
         """An attempt whose process has ended: unknown, if it did not end before."""
         self._db.execute("UPDATE attempts SET state = 'unknown' WHERE id = ? AND state = 'sent'", (attempt,))
 
-    def _do(self, statement: str, values: tuple[object, ...] = ()) -> sqlite3.Cursor:
+    def do(self, statement: str, values: tuple[object, ...] = ()) -> sqlite3.Cursor:
         """One statement on a file that may be damaged, or locked for too long."""
         try:
             return self._db.execute(statement, values)
