@@ -44,8 +44,8 @@ def _commit_unheard(self: CallCache) -> None:
     _commit(self)
 
 
-def _claimed_in_two_steps(self: CallCache, key: bytes, claim: tuple[Any, ...], anew: bool) -> bool:
-    if not anew and self._db.execute("SELECT 1 FROM calls WHERE key = ?", (key,)).fetchone():
+def _claimed_in_two_steps(self: CallCache, key: bytes, claim: tuple[Any, ...], wish: Any) -> bool:
+    if not wish.anew and self._db.execute("SELECT 1 FROM calls WHERE key = ?", (key,)).fetchone():
         return False
     before = self._db.execute("SELECT owner, until FROM claims WHERE key = ?", (key,)).fetchone()
     if before is not None and self._is_held(before[0], before[1], time.time()):

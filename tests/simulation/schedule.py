@@ -10,6 +10,9 @@ wrong and no budget, and what the files hold then is checked:
     a stored reply is not asked for again, and no two processes ask for the same at once
     a session spends no more than its budget: what replies took beyond their requests' limits is left out
     a session that ends by itself has counted as many requests as the endpoint
+    every request is in the ledger, as sent, before it leaves; at the end as answered, with what was counted, or as
+        unknown; nothing else is there, but for what a kill stopped on its way
+    with `--resend-unknown no` no call is sent whose last attempt is unknown
     a row is written only when the replies that it rests on are stored
     every example has one row for every score, in order; a score is the right one, and no score has a reason
     everything ends; errors are those of `longmark.errors`; no task fails unheard; claims are given back
@@ -69,12 +72,13 @@ _STEPS = Metric(_steps, ("answer",), (0, 1), models=("judge", "embedder"), name=
 
 @dataclass(frozen=True)
 class Session:
-    """A command of a user. budget: calls, tokens and dollars."""
+    """A command of a user. budget: calls, tokens and dollars; resends: calls whose last attempt is unknown."""
 
     user: int
     folder: str
     at_once: int
     budget: tuple[int | None, int | None, float | None] = (None, None, None)
+    resends: bool = True
 
 
 @dataclass(frozen=True)
@@ -100,7 +104,8 @@ class Schedule:
         for user in range(users):
             for _ in range(rng.choice((1, 1, 2))):
                 folder = "a" if one_folder or not user else "b"
-                made.append(Session(user, folder, rng.choice((1, 2, 4)), _budget(rng, examples, STEPS in metrics)))
+                budget = _budget(rng, examples, STEPS in metrics)
+                made.append(Session(user, folder, rng.choice((1, 2, 4)), budget, rng.random() < 0.7))
         length = 80 + examples * (60 if STEPS in metrics else 20)  # moments of a session, about
         faults = [_fault(rng, len(made), length) for _ in range(rng.choice((0, 1, 2, 2, 3, 4, 6)))]
         theme = rng.choice(("", "", "money", "disk", "race", "refusals"))
@@ -204,6 +209,7 @@ class _Run:
         self._check_sessions()
         self.vendor.healed = True
         self.world.heal()
+        self._check_ledger()
         for folder in sorted({session.folder for session in self.schedule.sessions}):
             if self.schedule.seed % 4 and self._is_complete(folder):
                 self._check_finished(folder)
@@ -229,13 +235,18 @@ class _Run:
             backends = Backends((Judge(self.vendor, process),), embedder=Embedder(self.vendor, process))
             settings = replace(_settings(self.schedule.metrics), backends=backends)
             options = SessionOptions(
-                concurrency=session.at_once, budget=self.budgets[process], quiet=True, handle_signals=True
+                resend_unknown=session.resends,
+                concurrency=session.at_once,
+                budget=self.budgets[process],
+                quiet=True,
+                handle_signals=True,
             )
             return await execute(self.records, settings, self.folder / session.folder, cache, options)
 
         name = f"session {number}" if number >= 0 else f"the last session of {session.folder}"
         process = self.world.start(name, main)
         self.budgets[process] = Budget(*session.budget)
+        process.resends = session.resends
         process.limited = session.budget[1:] != (None, None)
         mine = [fault for fault in self.schedule.faults if fault.who == number]
         process.kill_at = min((fault.at for fault in mine if fault.kind == "kill"), default=None)
@@ -291,19 +302,11 @@ class _Run:
 
     def _check_stored(self, examples: list[str], process: Process) -> None:
         """Of these examples with a score each has its reply in the cache."""
-        stored = self._query("SELECT reply FROM calls WHERE kind = 'chat'") if examples else []
-        texts = {orjson.loads(reply)["text"] for reply in stored}
+        stored = self.vendor.rows("SELECT reply FROM calls WHERE kind = 'chat'") if examples else []
+        texts = {orjson.loads(reply)["text"] for (reply,) in stored}
         for example in examples:
             if str(number_of(self.records[int(example)]["answer"])) not in texts:
                 raise Violation(f"example {example} has a score after {process.name}, and its reply is not stored")
-
-    def _query(self, query: str) -> list[Any]:
-        """The first column of a query to the cache."""
-        database = REAL["connect"](self.folder / "calls.sqlite", isolation_level=None)
-        try:
-            return [row[0] for row in database.execute(query)]
-        finally:
-            database.close()
 
     def _check_sessions(self) -> None:
         if self.world.complaints:
@@ -320,6 +323,38 @@ class _Run:
         for request in self.vendor.books:
             if request.stored and not (self.vendor.lapses and len({s.user for s, _ in self.sessions}) > 1):
                 raise Violation(f"{request.process.name} asked for a stored reply")
+
+    def _check_ledger(self) -> None:
+        """Attempts are what the endpoint saw."""
+        CallCache(self.folder / "calls.sqlite").close()
+        cache = CallCache(self.folder / "calls.sqlite")
+        cache.bury()
+        cache.close()
+        columns = "attempts.id, token, count, state, prompt, completion"
+        query = f"SELECT {columns} FROM attempts JOIN sessions ON sessions.id = attempts.session"
+        ledger = {row[0]: row for row in self.vendor.rows(query)}
+        for request in self.vendor.books:
+            _, _, _, state, prompt, completion = ledger.pop(request.attempt)
+            process, counted = request.process, request.counted
+            silent = request.kind in ("cut before", "cut after", "late")
+            expected = "unknown" if silent else "unreached" if request.kind == "unreached" else "answered"
+            if state != expected and not (process.killed or process.struck or process.error):
+                raise Violation(f"an attempt of {process.name} that is {expected} stands as {state}")
+            if (
+                state == "answered"
+                and request.heard
+                and counted
+                and (prompt, completion) != (counted.prompt, counted.completion)
+            ):
+                raise Violation(
+                    f"the ledger has {prompt} and {completion} tokens of {process.name}, counted were {counted}"
+                )
+            if state == "sent":
+                raise Violation(f"an attempt of {process.name} is still sent when it has ended")
+        killed = {process.token for _, process in self.sessions if process.killed or process.error}
+        for _, token, _, state, _, _ in ledger.values():
+            if token not in killed and "" not in killed:
+                raise Violation(f"the ledger has an attempt that the endpoint did not see, as {state}")
 
     def _check_spent(self, session: Session, process: Process) -> None:
         calls, tokens, usd = session.budget
@@ -353,7 +388,11 @@ class _Run:
             prose = self.vendor.prose[number_of(self.records[int(row.example_id)]["answer"])] + self.vendor.prose[50]
             if row.status != "ok" and not (row.status == "unparsable" and prose):
                 raise Violation(f"a row of {folder} stays {row.status}: {row.reason}")
-        left = [owner for owner in self._query("SELECT owner FROM claims") if not self.owners[owner].killed]
+        left = [
+            owner
+            for (owner,) in self.vendor.rows("SELECT owner FROM claims WHERE until > 0")
+            if not self.owners[owner].killed
+        ]
         if left and not self.of("full") and not self.of("busy"):
             raise Violation(f"{len(left)} claims of sessions that ended are left")
 

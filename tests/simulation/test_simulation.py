@@ -87,6 +87,19 @@ def test_a_row_whose_place_could_not_be_noted_is_not_cut_off_with_the_next_half_
         assert run(alone(Fault("full", moment, 1.0), Fault("short", 2))) is None
 
 
+def test_what_became_of_an_attempt_is_in_the_ledger_though_the_commit_that_told_it_failed():
+    for moment in range(55, 115):
+        assert run(alone(Fault("full", moment, 1.0), examples=1, metrics=(STEPS,))) is None
+
+
+def test_a_process_that_dies_while_another_one_claims_its_call_leaves_it_unsent():
+    """Under `--resend-unknown no`: the claim looks again, in its own transaction."""
+    sessions = Session(0, "a", 4), Session(1, "b", 1, resends=False)
+    for moment in range(80, 95):
+        for seed in (458, 459, 460):
+            assert run(Schedule(seed, 4, False, (QR,), sessions, (Fault("kill", moment),))) is None
+
+
 # The simulator ----------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("kind", FAULTS)
 @pytest.mark.parametrize("metric", [QR, STEPS])

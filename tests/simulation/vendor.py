@@ -76,7 +76,8 @@ class Fault:
 @dataclass
 class Request:
     """One in the vendor's books. stored: keys whose replies the cache held when they were asked for; counted: what the
-    endpoint counted; usd: its price; over: that was more than the request allowed."""
+    endpoint counted; usd: its price; over: that was more than the request allowed; attempt: its row in the ledger;
+    heard: the process got the count."""
 
     process: Process
     model: str
@@ -88,6 +89,8 @@ class Request:
     ended: float | None = None
     over: bool = False
     kind: str = ""
+    attempt: int = 0
+    heard: bool = False
 
 
 @dataclass
@@ -115,9 +118,13 @@ class Vendor:
 
     def holds(self, key: bytes) -> bool:
         """Whether the cache has a reply to this key."""
+        return bool(self.rows("SELECT 1 FROM calls WHERE key = ?", (key,)))
+
+    def rows(self, query: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """What is committed in the cache's file."""
         if self._db is None:
-            self._db = REAL["connect"](self.cache, isolation_level=None, timeout=0)
-        return self._db.execute("SELECT 1 FROM calls WHERE key = ?", (key,)).fetchone() is not None
+            self._db = REAL["connect"](self.cache, isolation_level=None)
+        return self._db.execute(query, values).fetchall()
 
     async def serve(
         self,
@@ -137,6 +144,7 @@ class Vendor:
         stored = tuple(key for key in keys if self.holds(key))
         request = Request(process, model.name, tuple(keys), self.world.now, stored, kind=kind)
         self._check_one_at_a_time(request)
+        request.attempt = self._in_ledger(request)
         self.books.append(request)
         rng = self.world.rng
         written = rng.choice((rng.randint(1, most), most)) if most else 0
@@ -150,7 +158,8 @@ class Vendor:
             for _ in range(2 if kind == "twice" else 1):
                 self._count(request, tokens)
             request.over = kind == "over" and most > 0
-            return reply(kind, None if kind == "uncounted" else tokens)
+            request.heard = kind != "uncounted"
+            return reply(kind, tokens if request.heard else None)
         finally:
             if not process.killed:
                 request.ended = self.world.now
@@ -160,6 +169,25 @@ class Vendor:
             both = other.ended is None and other.process.alive and set(keys) & set(other.keys)
             if both and (not self.lapses or other.process is process):
                 self.world.complain(f"{process.name} asks for what {other.process.name} is asking for: {len(both)}")
+
+    def _in_ledger(self, request: Request) -> int:
+        """The row of a request's attempt, which must be there before the request is."""
+        marks = ", ".join("?" * len(request.keys))
+        rows = self.rows(
+            f"SELECT attempts.id, state, token FROM attempts JOIN sessions ON sessions.id = session "
+            f"WHERE key IN ({marks}) ORDER BY attempts.id DESC LIMIT 2",
+            request.keys,
+        )
+        process, taken = request.process, {one.attempt for one in self.books}
+        if not rows or rows[0][1] != "sent" or rows[0][0] in taken:
+            self.world.complain(f"{process.name} sends what is not in the ledger as sent")
+            return 0
+        process.token = process.token or rows[0][2]
+        if rows[0][2] != process.token:
+            self.world.complain(f"{process.name} sends an attempt of another session")
+        if not process.resends and len(rows) > 1 and rows[1][1] in ("sent", "unknown") and len(request.keys) == 1:
+            self.world.complain(f"{process.name} sends a call again whose last attempt is unknown")
+        return int(rows[0][0])
 
     def _check_one_at_a_time(self, request: Request) -> None:
         """Each endpoint's, after a reply beyond its limit, where tokens or dollars are limited."""
@@ -196,6 +224,7 @@ class Vendor:
                 return ServerFault("no reply within 120 s").with_bill()
             case "unreadable":
                 self._count(request, tokens)
+                request.heard = True
                 return ServerFault("sent no reply", 200).with_bill(tokens)
             case "400":
                 return RequestRefused("refused", 400)

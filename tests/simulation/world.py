@@ -71,6 +71,8 @@ class Process:
         self.killed = False
         self.struck = False  # by a fault of the disk
         self.limited = False  # its tokens or dollars
+        self.resends = True  # calls whose last attempt is unknown
+        self.token = ""  # of its attempts in the ledger
         self.moments = 0
         self.kill_at: int | None = None
         self.signals: list[int] = []
@@ -187,6 +189,9 @@ class Process:
     def turn(self) -> None:
         """Runs one callback, or what is left of one."""
         world = self.world
+        if self._paused is None and self.stalls and self.stalls[0][0] <= self.moments:
+            self.asleep_until = world.now + self.stalls.pop(0)[1]
+            return
         world.current = self
         asyncio._set_running_loop(self._running)
         try:
@@ -204,8 +209,6 @@ class Process:
     def _callback(self) -> None:
         handle = self._ready.popleft()
         try:
-            if self.stalls and self.stalls[0][0] <= self.moments:
-                self.asleep_until = self.world.now + self.stalls.pop(0)[1]
             if not handle.cancelled() and self._tick():
                 handle._run()
                 if self.signals and self.signals[0] <= self.moments:

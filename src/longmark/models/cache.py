@@ -122,12 +122,14 @@ class Unknown:
 
 @dataclass(slots=True)
 class _Wish:
-    """Keys that are wanted; granted: those that were given, once that is committed."""
+    """Keys that are wanted; granted: those that were given, once that is committed. resend: also those whose last
+    attempt is unknown."""
 
     keys: Collection[bytes]
     attempt: Attempt | None
     anew: bool
     again: bool
+    resend: bool
     granted: set[bytes] = field(default_factory=set)
 
 
@@ -188,12 +190,19 @@ class CallCache:
         await asyncio.shield(self._begin())
 
     async def claim(
-        self, keys: Collection[bytes], attempt: Attempt | None = None, *, anew: bool = False, again: bool = False
+        self,
+        keys: Collection[bytes],
+        attempt: Attempt | None = None,
+        *,
+        anew: bool = False,
+        again: bool = False,
+        resend: bool = True,
     ) -> set[bytes]:
         """Those of the keys that the caller is to request: no other process does, and there is no reply (with `anew` a
-        stored reply does not count; with `again` the caller has claimed them before). The attempt that makes these
-        calls is written as sent, if there are any. The caller ends each claim by `put` or `release`."""
-        wish = _Wish(keys, attempt, anew, again)
+        stored reply does not count; with `again` the caller has claimed them before; without `resend` those whose
+        last attempt is unknown are left out). The attempt that makes these calls is written as sent, if there are any.
+        The caller ends each claim by `put` or `release`."""
+        wish = _Wish(keys, attempt, anew, again, resend)
         self._wanted.append(wish)
         commit = self._begin()
         if again and self._flush is not None:  # at once, so that what a call has learnt goes before new calls
@@ -300,6 +309,10 @@ class CallCache:
         except Exception as error:  # whatever it is: those who wait must hear of it
             if self._db.in_transaction:
                 self._db.execute("ROLLBACK")
+            self._ended[:0], self._withdrawn[:0] = (
+                ended,
+                withdrawn,
+            )  # what became of attempts is told with the next commit
             self._sessions.clear()
             for wish in wanted:
                 wish.granted.clear()
@@ -321,7 +334,7 @@ class CallCache:
         for number, wish in enumerate(wanted, (last or 0) + 1):
             attempt = wish.attempt
             claim = self._owner, now + LEASE, attempt and number
-            wish.granted |= {key for key in wish.keys if wish.again or self._claimed(key, claim, wish.anew)}
+            wish.granted |= {key for key in wish.keys if wish.again or self._claimed(key, claim, wish)}
             if attempt is None or not wish.granted:
                 continue
             if wish.again:  # the claim is of this attempt now
@@ -343,8 +356,8 @@ class CallCache:
             (self._sessions[token],) = self._db.execute("SELECT id FROM sessions WHERE token = ?", (token,)).fetchone()
         return self._sessions[token]
 
-    def _claimed(self, key: bytes, claim: tuple[object, ...], anew: bool) -> bool:
-        if not anew and self._db.execute("SELECT 1 FROM calls WHERE key = ?", (key,)).fetchone():
+    def _claimed(self, key: bytes, claim: tuple[object, ...], wish: _Wish) -> bool:
+        if not wish.anew and self._db.execute("SELECT 1 FROM calls WHERE key = ?", (key,)).fetchone():
             return False
         if self._db.execute("INSERT OR IGNORE INTO claims VALUES (?, ?, ?, ?)", (key, *claim)).rowcount == 1:
             return True
@@ -354,6 +367,9 @@ class CallCache:
         if self._is_held(owner, until, time.time()):
             return False
         self._lose(attempt)
+        unknown = "SELECT 1 FROM attempts WHERE id = ? AND state = 'unknown'"
+        if not wish.resend and self._db.execute(unknown, (attempt,)).fetchone():
+            return False  # its process has died since the caller looked
         self._db.execute("REPLACE INTO claims VALUES (?, ?, ?, ?)", (key, *claim))
         return True
 

@@ -367,11 +367,12 @@ class Client(Sender):
             nonlocal attempt, unknown
             again = bool(granted)
             requests = granted if again else wanted
-            if not self._resend_unknown and model.width is None and not getattr(model, "known", False):
+            resend = self._resend_unknown or model.width is not None or getattr(model, "known", False)
+            if not resend:
                 self._check_known(model, requests, just_now=unknown)
             most = kind.most(model, list(requests.values()))
             attempt = Attempt(attempt.session, kind.name, model.name, most, self._cost(model, most))
-            claimed = await self.cache.claim(requests, attempt, anew=anew, again=again)
+            claimed = await self.cache.claim(requests, attempt, anew=anew, again=again, resend=resend)
             granted.update({key: request for key, request in wanted.items() if key in claimed})
             if not granted:
                 raise _Held(f"another process calls {model.name} for this").unsent()
