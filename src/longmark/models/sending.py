@@ -354,7 +354,9 @@ class Sender:
             if self.budget.overran:
                 width = 1
             limited = self.budget.max_tokens is not None or self.budget.max_usd is not None
-            limiter = self._limiters[model.identity] = Limiter(width, pace, cautious=limited and model.width is None)
+            limiter = self._limiters[model.identity] = Limiter(
+                width, pace, cautious=limited and model.width is None and not hasattr(model, "at_once")
+            )
         return limiter
 
 

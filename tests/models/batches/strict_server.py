@@ -36,7 +36,8 @@ class Behaviour:
     lines of the first `bad` batches have no result. lose: the first so many batches are forgotten once they were
     created. cut: the first so many creations get no reply; cut_after: they count all the same. page: entries of a page
     of a list. most: requests of a batch. queue: requests that may be queued at once, 0: any number. reply: what every
-    chat reply says (None: by a hash). metadata: whether batches show theirs."""
+    chat reply says (None: by a hash). metadata: whether batches show theirs. broken: so many looks at a batch fail with
+    a 500."""
 
     latency: float = 0.05
     expire: float = 0.0
@@ -54,6 +55,7 @@ class Behaviour:
     queue: int = 0
     reply: str | None = None
     metadata: bool = True
+    broken: int = 0
 
 
 @dataclass
@@ -164,6 +166,9 @@ class BatchServer:
             self.random.shuffle(job.results)
 
     def find(self, id: str) -> Job:
+        if self.behaviour.broken:
+            self.behaviour.broken -= 1
+            raise Refused(500, "it broke")
         if id not in self.jobs or (job := self.jobs[id]).order <= self.behaviour.lose:
             raise Refused(404, f"No batch found with id '{id}'.")
         return job

@@ -200,6 +200,34 @@ def test_submitted_money_counts_against_the_budget(tmp_path: Path):
         assert sum(server.singles.values()) + sum(server.paid.values()) == 50
 
 
+def test_a_round_under_a_budget_in_dollars_is_one_batch(tmp_path: Path):
+    with serving("openai", tmp_path, n=60) as server:
+        assert score(tmp_path, "b", "--batch", "--max-usd", "5").code == 0
+        assert server.created == 1
+
+
+def test_a_vendor_that_fails_for_long_is_asked_again_by_each_call(tmp_path: Path):
+    with serving("openai", tmp_path, broken=15) as server:
+        assert score(tmp_path, "b", "--batch").code == 0
+        assert (server.created, repeated(server)) == (1, 0)
+
+
+def test_an_endpoint_without_batches_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(vendors.FileVendor, "files", "/nothing")
+    with serving("openai", tmp_path):
+        score(tmp_path, "b", "--batch")
+        assert "takes no batches" in str(reasons(rows_of(tmp_path / "b"))[0])
+
+
+def test_what_is_cleared_from_the_cache_is_not_read_from_the_journal(tmp_path: Path):
+    with serving("openai", tmp_path) as server:
+        score(tmp_path, "b", "--batch")
+        run("cache", "--cache", "b.sqlite", "clear", home=tmp_path / "home", cwd=tmp_path)
+        (tmp_path / "b").rename(tmp_path / "before")
+        score(tmp_path, "b", "--batch")
+        assert (server.created, repeated(server)) == (2, 40)
+
+
 def test_batch_true_of_a_model_needs_no_option_and_false_withstands_it(tmp_path: Path):
     with serving("openai", tmp_path) as server:
         for batch, more, created in ((True, (), 1), (False, ("--batch",), 1)):

@@ -29,6 +29,7 @@ from longmark.models.batches.journal import UNKNOWN, Batch, Journal
 from longmark.models.batches.vendors import FileVendor, Result, Seen, Vendor, vendor_of
 from longmark.models.http import Refusal
 from longmark.models.http_model import VIA
+from longmark.models.keys import redact_reply
 from longmark.models.limits import MAX_FAULTS, wait_before
 from longmark.models.protocols import ChatReply, ChatRequest
 from longmark.models.sending import Sender, Stopped
@@ -260,8 +261,11 @@ class Batcher:
                 file = await self._steady(lambda: vendor.upload(f"longmark-{batch.id}.jsonl", data))
                 while file and isinstance(vendor, FileVendor) and not await self._steady(lambda: vendor.ready(file)):
                     await self._pause(_SOON)
-            except (ModelError, Stopped):
+            except (ModelError, Stopped) as error:
                 self.journal.drop(batch.id)
+                if isinstance(error, RequestRefused) and error.http_status in (404, 405):
+                    why = f"{vendor.host} takes no batches ({error})"
+                    raise RequestRefused(f"{why}; leave --batch out, or set batch: false for the model") from None
                 raise
             self.journal.sending(batch.id, file)
             try:
@@ -281,6 +285,7 @@ class Batcher:
             _fail(waiting.values(), error)
         finally:
             lane.open -= 1
+            self._leave(waiting)
 
     async def _send(self, submit: Callable[[], Awaitable[Seen]]) -> Seen | None:
         """The batch that was submitted; None where there was no reply, so that nobody knows whether it was. What its
@@ -326,14 +331,22 @@ class Batcher:
                 _fail(waiting.values(), error)
             finally:
                 lane.open -= 1
+                self._leave(waiting)
 
         lane.open += 1
         self._spawn(follow())
+
+    def _leave(self, waiting: dict[bytes, _Waiting]) -> None:
+        """Follows the batch of these calls no more; a call that comes back to it begins anew."""
+        for id in [id for id, one in self._in_batch.items() if one is waiting]:
+            del self._in_batch[id]
+            self._following.discard(id)
 
     async def _end(self, lane: _Lane, id: str) -> None:
         """Follows a batch to its end, and gives its calls what came of them."""
         ended = await self.fetch(lane.vendor, id)
         waiting = self._in_batch.pop(id, {})
+        self._following.discard(id)
         if ended is not None and ended.full:
             batch = Batch(id, "", "", "", 0.0, len(waiting), "", None, None, None, 0.0)
             self._smaller(lane, batch, waiting)
@@ -500,7 +513,7 @@ def _results(found: Iterable[Result], keys: set[bytes]) -> dict[bytes, tuple[int
         except ValueError:
             continue
         if key in keys:
-            results.setdefault(key, (status, raw))
+            results.setdefault(key, (status, redact_reply(raw)))
     return results
 
 

@@ -12,6 +12,7 @@ import secrets
 import sqlite3
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -70,13 +71,7 @@ class Journal:
             self._db.executescript(_SCHEMA)
         except sqlite3.Error as error:
             raise self._unusable(error) from None
-        self._write(  # of replies that the cache has, and of what no vendor keeps
-            (
-                "DELETE FROM batch_lines WHERE result IS NOT NULL AND EXISTS (SELECT 1 FROM calls WHERE calls.key = "
-                "batch_lines.key AND calls.created >= batch_lines.fetched)",
-                (),
-            )
-        )
+        self.prune()
 
     def intend(self, model: str, identity: str, digest: str, keys: Sequence[bytes], window: float) -> Batch:
         """A batch that will be sent."""
@@ -171,7 +166,14 @@ class Journal:
         found = self._read(f"SELECT {waiting} FROM batch_lines WHERE batch = ?", (batch,))[0]
         return int(found[0] or 0), int(found[1] or 0), int(found[2] or 0)
 
+    def prune(self) -> None:
+        """Deletes the results that the cache has replies of."""
+        stored = "SELECT 1 FROM calls WHERE calls.key = batch_lines.key AND calls.created >= batch_lines.fetched"
+        self._write((f"DELETE FROM batch_lines WHERE result IS NOT NULL AND EXISTS ({stored})", ()))
+
     def close(self) -> None:
+        with suppress(UserError):
+            self.prune()
         self._db.close()
 
     def _write(

@@ -26,7 +26,7 @@ from longmark.models.http import Endpoint, as_json
 
 _MIB = 1_000_000  # vendors count megabytes in one way or the other: the smaller one
 _PAGES = 1000  # of a list that are read, at most
-_QUEUE_FULL = ("token_limit_exceeded", "queue_limit", "too_many", "quota")  # codes of a batch that came too early
+_QUEUE_FULL = "token_limit_exceeded"  # code of a batch that came too early
 UNPROCESSED = -1  # the status of a line that its vendor did not process, and does not bill
 
 
@@ -220,7 +220,7 @@ class FileVendor(Vendor):
             done=int(counts.get("completed") or 0) + int(counts.get("failed") or 0),
             complete=state == "completed",
             failure=words if failed else "",
-            full=failed and any(word in codes for word in _QUEUE_FULL),
+            full=failed and _QUEUE_FULL in codes,
             wrong=wrong if failed else {},
             files=(str(reply["input_file_id"]), *results),
             results=results,
