@@ -420,3 +420,18 @@ def test_the_sums_of_the_ledger_are_the_counts_of_the_session(tmp_path: Path, se
     assert model.sent == counts.requests + sum(
         kind.sent is False for kind in model.used if isinstance(kind, ModelError)
     )
+
+
+def test_closing_a_file_that_another_process_holds_is_no_error(tmp_path: Path):
+    async def main() -> None:
+        cache = CallCache(tmp_path / "c.sqlite")
+        await cache.claim(KEYS[:1], Attempt(("token", ""), "chat", "m"))
+        cache.do("PRAGMA busy_timeout = 1")
+        other = sqlite3.connect(tmp_path / "c.sqlite", isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+        cache.close()
+        other.execute("ROLLBACK")
+        other.close()
+
+    asyncio.run(main())
+    assert rows(CallCache(tmp_path / "c.sqlite")) == [("sent",)]

@@ -482,7 +482,7 @@ class CallCache:
             self._flush.cancel()
             with suppress(RuntimeError):  # whoever waits for it has no loop any more
                 self._commit()
-        with suppress(sqlite3.Error):
+        with suppress(sqlite3.Error, UserError):  # whoever opens the file next does it
             if self._held:
                 self._db.execute("UPDATE claims SET until = 0.0 WHERE owner = ?", (self._owner,))
                 self.bury()
