@@ -14,13 +14,14 @@ from hypothesis import strategies as st
 
 import longmark
 from longmark import metrics
+from longmark.cli import main
 from longmark.engine.settings import Settings, choose
 from longmark.errors import UnknownName, UserError
 from longmark.judging import Judging
 from longmark.models.fake import FakeChat
 from longmark.models.handles import Backends
 from longmark.records import Example
-from longmark.records.metric_name import base_of, canonical, joined, parsed, under, written
+from longmark.records.metric_name import base_of, canonical, joined, parsed, settings_in, under, written
 
 FILES = ("checkpoint", "encoder", "examples", "formats", "judge", "panel")  # parameters whose values are checked
 
@@ -134,6 +135,35 @@ def test_a_signature_fits_a_line_and_pasted_back_it_selects_the_same_metric(name
     assert pasted.selected == settings.selected
     under_others = replace(pasted, selected=choose(lines), judging=Judging("text", 0.7, 3, seed=4)).named_shortly()
     assert settings.signature(chosen).line("x") == under_others.signature(under_others.selected[0]).line("x")
+
+
+def test_a_pasted_signature_is_printed_again_as_it_was(capsys: pytest.CaptureFixture[str]) -> None:
+    for name in (QR, "classic.bleu@form=climaqa", f"{QR}@temperature=0.7@samples=3"):
+        printed = []
+        for asked in (name, None, None):
+            assert main(["metrics", "--signature", asked or f"Signature: {printed[-1]}"]) == 0
+            out, err = capsys.readouterr()
+            printed.append(out.strip())
+            assert not err
+        assert len(set(printed)) == 1
+
+
+def test_a_signature_made_otherwise_is_used_and_what_differs_is_said(tmp_path: Path) -> None:
+    said: list[str] = []
+    example = Example(id="1", question="?", answer="Warm air rises")
+    cited = f"Signature: {QR}|scoring:text|temperature:0|judge:other|prompts:00000000|version:0.0.1"
+    run = partial(
+        longmark.run, [example], judges=[FakeChat("80", name="mine")], cache=tmp_path / "calls", tell=said.append
+    )
+    result = run(cited, out=tmp_path / "run")
+    (row,) = result.rows()
+    here = settings_in(row.signature.line(QR))
+    shown = f"judge:mine, prompts:{here['prompts']}, version:{longmark.__version__}"
+    was = "judge:other, prompts:00000000, version:0.0.1"
+    assert said == [f"{QR}: its signature says {was}; here it is {shown}. Scores can differ."]
+    said.clear()
+    run(row.signature.line(row.metric), out=tmp_path / "again")
+    assert said == []
 
 
 def test_judging_is_overridden_for_one_metric_and_its_signature_selects_it_again(tmp_path: Path) -> None:

@@ -29,7 +29,9 @@ from longmark.scores.graphs import write_graphs
 
 def metrics(arguments: argparse.Namespace) -> int:
     if arguments.signature:
-        settings = Settings(choose([arguments.name or ""]), Backends())
+        settings = Settings(choose([arguments.name or ""]), Backends()).named_shortly()
+        for sentence in settings.departures([arguments.name]):
+            print(sentence, file=sys.stderr)
         for chosen in settings.selected:
             print(*(settings.signature(chosen).line(score) for score in chosen.scores), sep="\n")
         return 0

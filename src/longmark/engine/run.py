@@ -88,6 +88,8 @@ def make_settings(names: Sequence[str | Metric], registry: Registry, options: Ru
         options.comparison,
     ).named_shortly()
     check(settings)
+    for sentence in settings.departures(names):
+        options.tell(sentence)
     return settings
 
 

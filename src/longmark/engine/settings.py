@@ -20,6 +20,7 @@ from longmark.models.handles import DEFAULT_DOMAIN, Backends
 from longmark.models.registry import ModelNames
 from longmark.prompts import Prompt, PromptBook, registered
 from longmark.records import ABSENT, STATUSES, Signature
+from longmark.records.metric_name import settings_in
 
 if TYPE_CHECKING:
     from longmark.domain import Domain
@@ -221,6 +222,20 @@ class Settings:
             found.setdefault(one.name, one).scores.update(one.scores)
         return replace(self, selected=list(found.values()))
 
+    def departures(self, names: Sequence[str | Metric]) -> list[str]:
+        """A sentence for each signature among the names of metrics that was made otherwise than its scores are here: by
+        another longmark, another model, other prompts."""
+        sentences = list[str]()
+        for line in (one for one in _each(names) if isinstance(one, str) and "|" in one):
+            said = settings_in(line)
+            for chosen in metrics.select([line], self.domain):
+                here = settings_in(self.signature(chosen).line(""))
+                other = [key for key in said if here.get(key, said[key]) != said[key]]
+                if other:
+                    was, now = (", ".join(f"{key}:{of[key]}" for key in other) for of in (said, here))
+                    sentences.append(f"{chosen.base}: its signature says {was}; here it is {now}. Scores can differ.")
+        return sentences
+
     def models_used(self) -> dict[str, list[str]]:
         """role -> model names, for the roles that a selected metric calls."""
         called = {role for chosen in self.selected for role in chosen.metric.models}
@@ -248,13 +263,18 @@ def choose(
 ) -> list[Selected]:
     """The metrics that names (several may be in one, separated by commas) and declarations select, with the scores that
     they have in a domain. as_published: see `metrics.select`. UserError where there are none."""
-    parts: list[str | Metric] = []
-    for one in names:
-        parts += [part.strip() for part in one.split(",") if part.strip()] if isinstance(one, str) else [one]
-    selected = metrics.select(parts, domain, as_published=as_published)
+    selected = metrics.select(_each(names), domain, as_published=as_published)
     if not selected:
         raise UserError("no metric was named: --metrics NAME[,NAME…]; longmark metrics lists them")
     return selected
+
+
+def _each(names: Sequence[str | Metric]) -> list[str | Metric]:
+    """The names and declarations, each by itself."""
+    parts: list[str | Metric] = []
+    for one in names:
+        parts += [part.strip() for part in one.split(",") if part.strip()] if isinstance(one, str) else [one]
+    return parts
 
 
 def every_prompt(selected: Sequence[Selected] = ()) -> list[Prompt]:

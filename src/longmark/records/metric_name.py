@@ -19,6 +19,9 @@ from urllib.parse import quote, unquote
 
 from longmark.errors import UserError
 
+CITED = "Signature:"
+"""What stands before a signature under a table."""
+
 _METRICS = Path(__file__).parents[1] / "metrics"
 _TITLE = re.compile(r": | \(")  # ends the title of a docstring
 _PLAIN = "/:+#*"  # beside letters, digits and `_.-~`, which are never escaped
@@ -62,9 +65,9 @@ def joined(base: str, params: Mapping[str, Any]) -> str:
 
 
 def parsed(name: str) -> tuple[str, dict[str, str]]:
-    """The name without parameters, and the parameters as texts; of a signature (`Signature.line`) those of its name.
-    UserError for a parameter in another form."""
-    base, *given = name.partition("|")[0].split("@")
+    """The name without parameters, and the parameters as texts; of a signature (`Signature.line`, also with the words
+    `Signature:` that tables put before it) those of its name. UserError for a parameter in another form."""
+    base, *given = name.partition("|")[0].removeprefix(CITED).strip().split("@")
     params: dict[str, str] = {}
     for part in given:
         key, equals, value = part.partition("=")

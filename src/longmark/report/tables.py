@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from longmark.errors import UserError
+from longmark.records.metric_name import CITED
 from longmark.records.write import replacing, spreadsheet
 from longmark.report.format import NONE, fixed
 from longmark.report.latex import Texts, fits, latex
@@ -393,7 +394,7 @@ def signature_lines(signatures: Sequence[str], where: str) -> list[str]:
     """The signatures as they stand below printed tables; of more than eight their number. where: all of them are."""
     if len(signatures) > _SIGNATURES:
         return [f"{len(signatures)} signatures: see {where}."]
-    return [f"Signature: {one_line(line)}" for line in signatures]
+    return [f"{CITED} {one_line(line)}" for line in signatures]
 
 
 def print_table(table: Table, console: Console) -> None:
