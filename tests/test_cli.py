@@ -222,6 +222,28 @@ def test_a_report_refuses_a_condition_on_an_unknown_system_before_it_writes_its_
     assert not Path("page.html").exists()
 
 
+def test_the_cluster_of_a_run_is_kept_for_its_reports(longmark: Command, tmp_path: Path):
+    """Without --cluster reports take the run's; runs that differ need it; a resumed run keeps it, or takes another."""
+    lines = [{"question": f"q{n}", "answer": "air " * n, "book": n // 2, "page": n % 3} for n in range(12)]
+    write_jsonl(tmp_path / "books.jsonl", lines)
+    run = ("run", "books.jsonl", "--metrics", "classic.length.words", "--out")
+    for out in ("x", "y"):
+        assert "clusters (book)" in longmark(*run, out, "--cluster", "book").out
+    assert "clusters (book)" in longmark(*run, "x").out
+    pages = []
+    for given in ((), ("--cluster", "book"), ("--cluster", "question_id")):
+        assert longmark("report", "x", "--out", "page.html", *given).code == 0
+        pages.append(Path("page.html").read_text("utf-8"))
+    assert pages[0] == pages[1] != pages[2]
+    assert longmark("compare", "x", "y", "--out", "both").code == 0
+    assert "<bdi>Clusters</bdi></dt><dd><bdi>book</bdi>" in Path("both/report.html").read_text("utf-8")
+    assert "clusters (page)" in longmark(*run, "y", "--cluster", "page").out
+    refused = longmark("compare", "x", "y", "--out", "other")
+    assert (refused.code, "book (x), page (y); name one with --cluster" in refused.err) == (2, True)
+    assert "clusters (page)" not in longmark(*run, "y", "--cluster", "question_id").out
+    assert longmark("report", "x", "y", "--out", "page.html", "--cluster", "page").code == 0
+
+
 def test_a_limit_that_only_exact_matches_reach_is_noted(longmark: Command, tmp_path: Path):
     """.7 EM + .3 judge >= .5 needs EM for (.5 - .3) / .7 = 29 % of the answers."""
     rows = [{"example_id": str(n), "metric": "ccrs.answer_correctness", "score": 0.2} for n in range(3)]
@@ -235,7 +257,10 @@ def test_a_limit_that_only_exact_matches_reach_is_noted(longmark: Command, tmp_p
     run = ("run", "given.jsonl", "--metrics", "ccrs.answer_correctness", "--judge", "m@http://127.0.0.1:9/v1")
     weighted = (*run[:3], f"{run[3]}@weight=0.5", *run[4:], "--dry-run", "--fail-under")
     assert longmark(*weighted, "ccrs.answer_correctness>=0.5").err == ""
-    assert "above 0.5 on" in longmark(*weighted, "ccrs.answer_correctness@weight=0.5>=0.6").err
+    assert (
+        "@weight=0.5 only exact matches get above 0.5 ("
+        in longmark(*weighted, "ccrs.answer_correctness@weight=0.5>=0.6").err
+    )
 
 
 @pytest.mark.parametrize("condition", ["a.b=0.5", "a.c>=0.5", "a.b>=2"])

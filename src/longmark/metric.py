@@ -123,6 +123,7 @@ class Metric:
     pairs             it scores a Pair: 1 if answer a is better, 0 for a tie, -1 if b is better
     by_domain         its scores depend on the domain of the questions
     applies           (part of the name, kind of variant) -> whether that kind of variant gets a row for that score
+    caution           (params, limit) -> what a user should know who requires a mean of at least the limit, "": nothing
     view              how a page shows its evidence, one of `VIEWS`; "": as recorded
     silence           what an answer gets that says nothing, of every score or by the part of its name; a test holds it
     version           raised by 1 when the same inputs get another score; in the signature of its rows from 2 on
@@ -150,6 +151,7 @@ class Metric:
     pairs: bool = False
     by_domain: bool = False
     applies: Callable[[str, str | None], bool] = lambda _part, _kind: True
+    caution: Callable[[Any, float], str] = lambda _params, _limit: ""
     view: str = ""
     silence: Silence | Mapping[str, Silence] = Silence()
     version: int = 1

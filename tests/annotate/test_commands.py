@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from tests.annotate.serving import STUDY, Client, Served, write_study
-from tests.program import ROOT, run, start
+from tests.program import ROOT, run, start, write_jsonl
 
 from longmark.annotate.site import address_of
 from longmark.errors import UserError
@@ -121,10 +121,10 @@ def test_import_again_with_another_system_keeps_the_items_that_are_there(tmp_pat
     run("annotate", "import", path, home=home)
     (tmp_path / "more.jsonl").write_text('{"id": "i0", "question": "Why 0?", "answer": "No.", "system": "gamma"}\n')
     path.write_text(STUDY.replace("path: items.jsonl", "path: [items.jsonl, more.jsonl]"))
-    assert "1 item added, 0 replaced, 3 in total" in run("annotate", "import", path, home=home).out
+    assert "1 item added, 0 replaced; in total 3 items" in run("annotate", "import", path, home=home).out
     path.write_text(STUDY.replace("path: items.jsonl", "path: more.jsonl"))
     less = run("annotate", "import", path, home=home)
-    assert "0 items added, 0 replaced, 3 in total" in less.out
+    assert "0 items added, 0 replaced; in total 3 items" in less.out
     assert "the study keeps 2 items of an earlier import" in less.err
     assert "without an `id`" not in less.err
     (tmp_path / "more.jsonl").write_text('{"question": "Why 0?", "answer": "Yes.", "system": "gamma"}\n')
@@ -133,11 +133,24 @@ def test_import_again_with_another_system_keeps_the_items_that_are_there(tmp_pat
     assert (refused.code, "study.yaml is a file; name a folder" in refused.err) == (2, True), refused.err
 
 
+def test_check_and_import_count_items_with_known_answers_apart(tmp_path: Path):
+    rules = "assignment: {training: {path: train.jsonl, pass: 0.9}, "
+    path, home = write_study(tmp_path, 4, STUDY.replace("assignment: {", rules)), tmp_path / "home"
+    write_jsonl(tmp_path / "train.jsonl", [{"id": "t", "question": "Q?", "answer": "A", "gold": {"right": "yes"}}])
+    checked = run("annotate", "check", path, home=home).out
+    assert "4 items, each for" in checked
+    assert "1 training item with known answers" in checked
+    assert (
+        "5 items added, 0 replaced; in total 4 items, 1 training item."
+        in run("annotate", "import", path, home=home).out
+    )
+
+
 def test_backup_and_restore(tmp_path: Path):
     home, path = tmp_path / "home", write_study(tmp_path)
     other = write_study(tmp_path, name="other")
     copy = tmp_path / "copy.sqlite"
-    assert run("annotate", "import", path, home=home).out.endswith("3 items added, 0 replaced, 3 in total.\n")
+    assert run("annotate", "import", path, home=home).out.endswith("3 items added, 0 replaced; in total 3 items.\n")
     assert run("annotate", "invite", path, "Ada", home=home).code == 0
     assert run("annotate", "backup", path, "--out", copy, home=home).code == 0
     nowhere = run("annotate", "backup", path, "--out", tmp_path / "none" / "copy.sqlite", home=home)

@@ -139,7 +139,7 @@ def test_a_signature_fits_a_line_and_pasted_back_it_selects_the_same_metric(name
 
 def test_a_pasted_signature_is_printed_again_as_it_was(capsys: pytest.CaptureFixture[str]) -> None:
     for name in (QR, "classic.bleu@form=climaqa", f"{QR}@temperature=0.7@samples=3"):
-        printed = []
+        printed = list[str]()
         for asked in (name, None, None):
             assert main(["metrics", "--signature", asked or f"Signature: {printed[-1]}"]) == 0
             out, err = capsys.readouterr()

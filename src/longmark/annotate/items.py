@@ -26,6 +26,8 @@ from longmark.records.values import Problem, found, missing, name, text
 from longmark.scores.files import examples_of, name_of, source_of
 
 Kind = Literal["normal", "training", "qualification", "attention", "adjudication"]
+KNOWN: tuple[Kind, ...] = ("training", "qualification", "attention")
+"""The kinds of items whose right answers are known."""
 
 
 @dataclass(frozen=True, slots=True)

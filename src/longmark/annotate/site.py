@@ -50,7 +50,6 @@ class Imported:
     study: Study
     added: int
     replaced: int
-    total: int
     unnamed: int  # of an earlier import, not in the files any more; they stay
 
 
@@ -75,14 +74,14 @@ def import_study(path: Path, by: str | None = None) -> Imported:
             if store.setting("id") is None:
                 store.set_setting("id", secrets.token_hex(4))
             store.note("study imported", by, content={"hash": study.hash, "file": path.name})
-        total = len(store.items())
+        unnamed = len(store.items()) - len(named)
     except BaseException:
         store.close()
         if not existed:
             database.unlink()
         raise
     store.close()
-    return Imported(study, added, replaced, total, total - len(named))
+    return Imported(study, added, replaced, unnamed)
 
 
 def _with_stored_ids(stored: Sequence[dict[str, Any]], items: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -6,7 +6,7 @@ import argparse
 import getpass
 import sys
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing
 from typing import Any
 
@@ -14,7 +14,7 @@ from longmark.annotate.auth import Access
 from longmark.annotate.checks import load
 from longmark.annotate.database import private
 from longmark.annotate.erase import erase as erased
-from longmark.annotate.items import Item, warnings
+from longmark.annotate.items import KNOWN, Item, warnings
 from longmark.annotate.server import serve as serving
 from longmark.annotate.site import (
     Site,
@@ -39,9 +39,15 @@ def annotate(_arguments: argparse.Namespace) -> int:
     raise UserError("no action is given; longmark annotate --help lists the actions")
 
 
+def by_kind(items: Iterable[Item]) -> str:
+    """How many items people are to label, and how many have a known answer: `40 items, 3 training items`."""
+    counts = Counter(item.kind for item in items)
+    known = [counted(counts[kind], f"{kind} item") for kind in KNOWN if counts[kind]]
+    return ", ".join([counted(counts["normal"], "item"), *known])
+
+
 def import_(arguments: argparse.Namespace) -> int:
     done, path = import_study(arguments.study), database_of(arguments.study)
-    print(f"{path}: {counted(done.added, 'item')} added, {done.replaced} replaced, {done.total} in total.")
     if done.unnamed:
         print(
             f"Note: the study keeps {counted(done.unnamed, 'item')} of an earlier import that its files no longer "
@@ -50,8 +56,10 @@ def import_(arguments: argparse.Namespace) -> int:
             file=sys.stderr,
         )
     with closing(open_store(arguments.study)) as store:
-        for line in warnings(done.study, [Item(**one) for one in store.contents()]):
-            print(f"Warning: {line}", file=sys.stderr)
+        items = [Item(**one) for one in store.contents()]
+    print(f"{path}: {counted(done.added, 'item')} added, {done.replaced} replaced; in total {by_kind(items)}.")
+    for line in warnings(done.study, items):
+        print(f"Warning: {line}", file=sys.stderr)
     return 0
 
 
@@ -77,7 +85,7 @@ def serve(arguments: argparse.Namespace) -> int:
         with site.store.committing():
             site.store.set_setting("url", address.url)
             link = _first_owner(site.store, address.url)
-        print(f"{site.study.title}: {address.url} ({counted(len(site.items), 'item')}). Ctrl-C ends the server.")
+        print(f"{site.study.title}: {address.url} ({by_kind(site.items.values())}). Ctrl-C ends the server.")
         if link and sys.stdout.isatty():
             print(f"The owner's link, shown only now: {link}")
         elif link:  # not into a log

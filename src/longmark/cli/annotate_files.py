@@ -8,7 +8,7 @@ from contextlib import closing
 from longmark.annotate.checks import load
 from longmark.annotate.export import FILES
 from longmark.annotate.export import export as write
-from longmark.annotate.items import Item, absent, read_items, warnings
+from longmark.annotate.items import KNOWN, Item, absent, read_items, warnings
 from longmark.annotate.store import Store
 from longmark.annotate.study import Study, template, template_for
 from longmark.cli.arguments import split
@@ -50,7 +50,7 @@ def check(arguments: argparse.Namespace) -> int:
     rules = study.assignment
     print(study.title)
     print(f"{counted(normal, 'item')}, each for {counted(rules.overlap, 'rater')}: {normal * rules.overlap:,} to label")
-    for kind in ("training", "qualification", "attention"):
+    for kind in KNOWN:
         if count := sum(item.kind == kind for item in items):
             print(f"{counted(count, f'{kind} item')} with known answers")
     if rules.quota is not None:

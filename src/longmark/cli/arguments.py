@@ -122,8 +122,8 @@ def add_verbose(one: Any) -> None:
 
 def add_cluster(one: Any) -> None:
     """The option that says which answers depend on each other."""
-    text = "the field that dependent answers share, such as a document (default: question_id)"
-    add(one, "--cluster", "FIELD", text, default="question_id")
+    text = "the field that dependent answers share, such as a document (default: as in the run, else question_id)"
+    add(one, "--cluster", "FIELD", text)
 
 
 def add_bounds(one: Any) -> None:
@@ -159,23 +159,13 @@ def add_gate(one: argparse.ArgumentParser) -> None:
 DOMAIN = "what the questions are about: hazards (natural hazards, built in), or a file"
 
 
-def tell_own_words(conditions: Sequence[Any], names: Iterable[str]) -> None:
-    """Says on standard error what a limit on answer correctness asks for where answers in their own words cannot meet
-    it. conditions: of --fail-under; names: of the run's scores."""
-    from longmark.metrics import select
-    from longmark.records.metric_name import under
-
-    for name, one in product(under("ccrs.answer_correctness", names), conditions):
-        weight = select([name])[0].params.weight
-        if one.selects(name) and one.sign == ">=" and one.limit > 1 - weight + 1e-9 and weight:
-            needed = (one.limit - (1 - weight)) / weight
-            print(
-                f"Note: --fail-under {one}: only exact matches get above {1 - weight:.2g} on {name} ({weight:g} x "
-                f"exact match + {1 - weight:.2g} x judge). At least {needed:.0%} of the answers must equal their "
-                "reference, letter by letter. For answers in their own words use a lower limit, or "
-                "ccrs.information_recall.",
-                file=sys.stderr,
-            )
+def tell_cautions(conditions: Sequence[Any], selected: Iterable[Any]) -> None:
+    """Says on standard error which lower limits few answers can reach (`Metric.caution`). conditions: of --fail-under;
+    selected: the metrics, as `metrics.select` gives them."""
+    for chosen, one in product(selected, conditions):
+        selects = one.sign == ">=" and any(map(one.selects, chosen.scores))
+        if selects and (caution := chosen.metric.caution(chosen.params, one.limit)):
+            print(f"Note: --fail-under {one}: on {chosen.name} {caution}", file=sys.stderr)
 
 
 def add_judging(one: Any) -> None:

@@ -113,12 +113,13 @@ def _published(
 
     from longmark.cli.terminal import under_way
     from longmark.report.document import check_out, publish
+    from longmark.scores.manifest import cluster_of
     from longmark.stats.hypotheses import load_hypotheses
 
     check_out(arguments.out)
-    shared = {
-        name: getattr(arguments, name) for name in ("by", "cluster", "alpha", "level", "seed", "allow_different_judges")
-    }
+    same = ("by", "alpha", "level", "seed", "allow_different_judges")
+    shared = {name: getattr(arguments, name) for name in same}
+    shared["cluster"] = cluster_of(arguments.cluster, arguments.runs)
     claims = load_hypotheses(arguments.hypotheses) if arguments.hypotheses else ()
     metrics, shared["bounds"] = split(arguments.metrics), bounds_of(arguments.bounds)
     shared.update(higher=split(arguments.higher), lower=split(arguments.lower))

@@ -42,10 +42,12 @@ def power(arguments: argparse.Namespace) -> int:
     from longmark.analysis.power import PowerOptions, document
     from longmark.analysis.power import power as plan
     from longmark.report.document import check_out, publish
+    from longmark.scores.manifest import cluster_of
 
     check_out(arguments.out)
-    same = ("effect", "questions", "power", "alpha", "level", "assurance", "by", "cluster", "allow_different_judges")
+    same = ("effect", "questions", "power", "alpha", "level", "assurance", "by", "allow_different_judges")
     options = {name: getattr(arguments, name) for name in same}
+    options["cluster"] = cluster_of(arguments.cluster, arguments.runs)
     how = PowerOptions(metrics=split(arguments.metrics), systems=split(arguments.systems), **options)
     publish(document(plan(arguments.runs, how)), arguments.out, Console())
     return 0

@@ -9,7 +9,7 @@ from contextlib import closing
 from dataclasses import astuple, fields
 from typing import Any
 
-from longmark.cli.arguments import BUG, INTERRUPTED, NO_VALUE, UNDER, pairs, split, tell_own_words
+from longmark.cli.arguments import BUG, INTERRUPTED, NO_VALUE, UNDER, pairs, split, tell_cautions
 from longmark.cli.terminal import is_terminal
 from longmark.cli.trust import trusting
 from longmark.engine.estimate import Estimate, dry_run
@@ -35,13 +35,14 @@ from longmark.report.summary import (
 )
 from longmark.report.tables import as_text, print_table, signature_lines
 from longmark.scores.clusters import QUESTION, refuse_unknown
+from longmark.scores.manifest import cluster_of
 
 
 def run(arguments: argparse.Namespace) -> int:
     arguments.retry = split(arguments.retry)
     if arguments.out is None and not arguments.dry_run:
         raise UserError("the run folder is missing: add --out RUN")
-    if arguments.cluster != QUESTION:  # before anything is paid for
+    if arguments.cluster not in (None, QUESTION):  # before anything is paid for
         mapping = pairs(arguments.map, "--map FIELD=COLUMN")
         refuse_unknown(arguments.cluster, Reading(arguments.examples, mapping=mapping, skip_bad=True))
     options = run_options(arguments)
@@ -61,7 +62,7 @@ def run(arguments: argparse.Namespace) -> int:
         conditions = parse_conditions(arguments.fail_under, settings.scores, bounds)
         _refuse_unknown_systems(conditions, arguments, options.mapping)
         if arguments.fail_under:
-            tell_own_words(conditions, settings.scores)
+            tell_cautions(conditions, settings.selected)
         if arguments.dry_run:
             _print_estimate(finish(lambda: dry_run(arguments.examples, settings, arguments.out, cache, options)))
             return 0
@@ -99,7 +100,7 @@ def _conclude(result: RunResult, settings: Settings, conditions: list[Any], argu
     if result.stopped == "interrupt":
         print(f"Stopped. Repeat the same command to resume the run in {result.folder}.", file=sys.stderr)
         return INTERRUPTED
-    summary = summarise([result.folder], arguments.cluster)
+    summary = summarise([result.folder], cluster_of(arguments.cluster, [result.folder]))
     for notice in summary.notices:
         print(notice, file=sys.stderr)
     _print_summary(summary)

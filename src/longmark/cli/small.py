@@ -6,13 +6,14 @@ import argparse
 import sys
 from contextlib import closing
 
-from longmark.cli.arguments import INTERRUPTED, NO_VALUE, UNDER, bounds_of, split, tell_own_words
+from longmark.cli.arguments import INTERRUPTED, NO_VALUE, UNDER, bounds_of, split, tell_cautions
 from longmark.engine.run import cache_path, finish, open_cache
 from longmark.engine.settings import Settings, choose, every_prompt
 from longmark.engine.verify import MOST, Given, Verification, needed, opened
 from longmark.engine.verify import export as exported
 from longmark.engine.verify import verify as verified
 from longmark.errors import UnknownName, UserError
+from longmark.metrics import built_in
 from longmark.metrics.page import as_published, listing, page
 from longmark.models import ledger as ledgers
 from longmark.models.cache import CallCache
@@ -25,6 +26,7 @@ from longmark.report.summary import fail_under, parse_conditions, refuse_unknown
 from longmark.report.tables import one_line, tabulated
 from longmark.scores.files import sources_of
 from longmark.scores.graphs import write_graphs
+from longmark.scores.manifest import cluster_of
 
 
 def metrics(arguments: argparse.Namespace) -> int:
@@ -126,14 +128,15 @@ def _ledger(store: CallCache, arguments: argparse.Namespace) -> int:
 
 def report(arguments: argparse.Namespace) -> int:
     bounds, conditions = bounds_of(arguments.bounds), []
+    cluster = cluster_of(arguments.cluster, arguments.runs)
     if arguments.fail_under:  # a wrong condition is refused before the page is written
         runs = sources_of(arguments.runs)
-        found = summarise(runs, arguments.cluster, bounds)
+        found = summarise(runs, cluster, bounds)
         limits = {name: (one.lo, one.hi) for name, one in found.facts.items()}
         conditions = parse_conditions(arguments.fail_under, found.metrics, limits)
         refuse_unknown_systems(conditions, (cell.system for cell in found.cells))
-        tell_own_words(conditions, found.metrics)
-    summary = write_report(arguments.runs, arguments.out, cluster=arguments.cluster, bounds=bounds)
+        tell_cautions(conditions, built_in(found.metrics))
+    summary = write_report(arguments.runs, arguments.out, cluster=cluster, bounds=bounds)
     print(f"Report: {arguments.out}")
     checks = fail_under(conditions, summary, arguments.max_unscored)
     for check in checks:

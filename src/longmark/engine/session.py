@@ -104,6 +104,7 @@ async def execute(
         elif source.pairs is not None:
             manifests.same_kind(space, source.pairs)
         session: dict[str, Any] = {"started": now(), "ended": None}  # so it stays where the process is killed
+        manifest |= {"cluster": options.cluster} if options.cluster else {}
         manifest |= {
             "finished": None,
             "source": source.name,

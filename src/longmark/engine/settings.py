@@ -38,7 +38,8 @@ class SessionOptions:
     quiet: show no progress. tell: takes what the user should know, a sentence at a time. handle_signals: the first
     Ctrl-C lets the calls under way at endpoints end (main thread only). check_profiles: tell where profiles do not fit
     the domain. resend_unknown: send a call again whose last attempt may have been billed, with no reply; None: yes, but
-    not one in a batch. batching: what goes in batches.
+    not one in a batch. batching: what goes in batches. cluster: the field of the examples that dependent answers share,
+    which the folder keeps for its reports (None: as it has it).
     """
 
     limit: int | None = None
@@ -53,6 +54,7 @@ class SessionOptions:
     check_profiles: bool = True
     resend_unknown: bool | None = None
     batching: Batching = NO_BATCHES
+    cluster: str | None = None
 
     def __post_init__(self) -> None:
         numbers = {

@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -145,6 +146,16 @@ def select(
                 raise UserError(f"{name}: two different metrics have this name; rename one of them")
             before.scores[score + chosen.suffix] = metric.published(name, domain)[score]
     return [replace(one, scores=_in_order(one, domain)) for one in found.values()]
+
+
+def built_in(scores: Iterable[str]) -> list[Selected]:
+    """The metrics of these scores, as far as they are longmark's own; no other module is imported."""
+    selected: list[Selected] = []
+    for score in scores:
+        if any(f"{base_of(score)}.".startswith(f"{name}.") for name in names()):
+            with suppress(UnknownName):  # a score of another domain
+                selected += select([score])
+    return selected
 
 
 def _cited(signature: str | Metric, name: str, metric: Metric) -> dict[str, Any]:

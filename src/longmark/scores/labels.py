@@ -90,6 +90,17 @@ KEY_POINTS = Form(
 correct, totally wrong, or not in the answer."""
 
 
+@dataclass(frozen=True, slots=True)
+class ColumnOptions:
+    """What a caller asks of the columns of a file. mapping: our field -> column; by: columns to break down by; raters:
+    columns with the labels of one rater each; filled: fields that every line must have."""
+
+    mapping: Mapping[str, str] | None = None
+    by: Sequence[str] = ()
+    raters: Sequence[str] = ()
+    filled: Collection[str] = ()
+
+
 class Labels(Observations):
     """The labels of a file, or of records. Each is an `Observation`; of a choice, `given` has a and b. Closed as
     `Observations` is.
@@ -100,18 +111,8 @@ class Labels(Observations):
 
     _ORDER = "line, number, metric, rater"
 
-    def __init__(
-        self,
-        given: Given,
-        form: Form | None = None,
-        *,
-        mapping: Mapping[str, str] | None = None,
-        by: Sequence[str] = (),
-        raters: Sequence[str] = (),
-        filled: Collection[str] = (),
-    ) -> None:
-        """form: ratings or choices, as the columns say, if it is None; mapping: our field -> column; by: columns to
-        break down by; raters: columns with the labels of one rater each; filled: fields that every line must have.
+    def __init__(self, given: Given, form: Form | None = None, options: ColumnOptions = ColumnOptions()) -> None:
+        """form: ratings or choices, as the columns say, if it is None.
 
         Errors: UserError if the file as a whole cannot be used, BadInput with the first lines that are wrong,
         UnknownName for a field or a column that does not exist.
@@ -120,20 +121,12 @@ class Labels(Observations):
         self.by: tuple[str, ...] = ()
         self.empty = 0
         try:
-            self._read(given, form, mapping, by, raters, filled)
+            self._read(given, form, options)
         except BaseException:
             self._db.close()
             raise
 
-    def _read(
-        self,
-        given: Given,
-        form: Form | None,
-        mapping: Mapping[str, str] | None,
-        by: Sequence[str],
-        raters: Sequence[str],
-        filled: Collection[str],
-    ) -> None:
+    def _read(self, given: Given, form: Form | None, options: ColumnOptions) -> None:
         records: Callable[[], Iterable[tuple[int, Any]]]
         if isinstance(given, str | Path):
             self.name = str(given)
@@ -147,12 +140,12 @@ class Labels(Observations):
             names.update(dict.fromkeys(record) if isinstance(record, Mapping) else {})
         if not any_record:
             raise UserError(f"{self.name} has no records; write one label per line")
-        columns = _Columns(self.name, names, form, mapping, by, raters, filled)
+        columns = _Columns(self.name, names, form, options)
         self.choices, wrong, replaced = "choice" in columns.form.columns, BadLines(), 0
         self._runs.append(Path(self.name))
         self._db.execute("BEGIN")
         for line, record in records():
-            for rater in raters or (None,):
+            for rater in options.raters or (None,):
                 try:
                     one = columns.label(line, record, rater)
                     self.empty += one is None
@@ -168,7 +161,7 @@ class Labels(Observations):
             its = "label was" if replaced == 1 else "labels were"
             self.notices.append(f"{replaced:,} {its} replaced by later labels of the same rater in {self.name}.")
         self.notices += self._alike()
-        unused = {} if by else self._useless(columns.by)
+        unused = {} if options.by else self._useless(columns.by)
         self.notices += [f"No results by the column {column}: {reason}." for column, reason in unused.items()]
         self.by = tuple(column for column in columns.by if column not in unused)
 
@@ -243,16 +236,8 @@ class Labels(Observations):
 class _Columns:
     """Which column of a file holds which field. by: the columns of the groups."""
 
-    def __init__(
-        self,
-        file: str,
-        names: Mapping[Any, None],
-        form: Form | None,
-        mapping: Mapping[str, str] | None,
-        by: Sequence[str],
-        raters: Sequence[str],
-        filled: Collection[str],
-    ) -> None:
+    def __init__(self, file: str, names: Mapping[Any, None], form: Form | None, options: ColumnOptions) -> None:
+        mapping, by, raters = options.mapping, options.by, options.raters
         self._mapped, self.by, self._raters = dict(mapping or {}), tuple[str, ...](), raters
         for name in self._mapped:
             if name not in FIELDS:
@@ -260,7 +245,7 @@ class _Columns:
         known: dict[str, Any] = {folded(str(column)): column for column in reversed(names)} | self._mapped
         chosen = "choice" in known or (raters and {"a", "b"} <= known.keys())
         self.form = form or (_CHOICES if chosen else _SCORE if "dimension" in known else _RATINGS)
-        self._filled = {*self.form.filled, *filled}
+        self._filled = {*self.form.filled, *options.filled}
         self._column: dict[str, Any] = {}
         self._cells: set[Any] = set()
         if not names:  # every record is unreadable, each with its reason

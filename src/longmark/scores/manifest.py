@@ -9,7 +9,8 @@ from typing import Any
 
 from longmark.errors import UserError
 from longmark.records.files import REMAKE, read_object
-from longmark.scores.files import source_of
+from longmark.scores.clusters import QUESTION
+from longmark.scores.files import source_of, sources_of
 
 _FARTHEST = 1e100  # of a bound from 0
 
@@ -78,6 +79,11 @@ class Manifest:
         return seed if isinstance(seed, int) else 0
 
     @property
+    def cluster(self) -> str:
+        """The field of the examples that dependent answers share, as the run was told."""
+        return str(self.data.get("cluster") or QUESTION)
+
+    @property
     def ended(self) -> bool:
         """The run has a row for each example and metric."""
         return bool(self.data.get("finished"))
@@ -97,6 +103,17 @@ def read_manifest(run: Path) -> Manifest:
     if not run.is_dir() or not path.exists():
         return Manifest(run, {})
     return Manifest(run, read_object(path, REMAKE))
+
+
+def cluster_of(given: str | None, runs: Iterable[Path]) -> str:
+    """The field whose values are clusters: the given one, else that of the runs. UserError where they differ."""
+    if given is not None:
+        return given
+    fields = {read_manifest(run).cluster: run for run in sources_of(list(runs))}
+    if len(fields) > 1:
+        each = ", ".join(f"{field} ({run})" for field, run in fields.items())
+        raise UserError(f"the runs were made with different --cluster fields: {each}; name one with --cluster")
+    return next(iter(fields), QUESTION)
 
 
 def refuse_pairs(manifests: Iterable[Manifest]) -> None:

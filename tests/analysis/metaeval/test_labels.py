@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from longmark.analysis.metaeval.labels import BINARY, CATEGORIES, NUMERIC, ORDERED, scale_of
 from longmark.errors import BadInput, UnknownName, UserError
 from longmark.records.pair import plurality
-from longmark.scores.labels import Labels
+from longmark.scores.labels import ColumnOptions, Labels
 from longmark.scores.observations import Observation
 
 
@@ -43,7 +43,7 @@ def test_a_file_of_ratings(tmp_path: Path):
 
 def test_a_file_of_choices_folds_case_and_maps_columns(tmp_path: Path):
     path = written(tmp_path, '{"q": 1, "a": "s1", "b": "s2", "verdict": " TIE "}\n', "human.jsonl")
-    human = Labels(path, mapping={"question_id": "q", "choice": "verdict"})
+    human = Labels(path, options=ColumnOptions(mapping={"question_id": "q", "choice": "verdict"}))
     (one,) = human.select()
     assert (one.question_id, one.given, one.value, one.rater) == ("1", {"a": "s1", "b": "s2"}, "tie", "people")
 
@@ -57,22 +57,26 @@ def test_raters_whose_names_look_the_same_are_named() -> None:
 
 
 def test_raters_may_have_a_column_each_with_words_for_an_empty_cell(tmp_path: Path):
-    human = Labels(written(tmp_path, "example_id,ann,bo\n7,4,NA\n8,n/a,2\n9,#N/A,\n"), raters=["ann", "bo"])
+    human = Labels(
+        written(tmp_path, "example_id,ann,bo\n7,4,NA\n8,n/a,2\n9,#N/A,\n"), options=ColumnOptions(raters=["ann", "bo"])
+    )
     assert [(one.line, one.example_id, one.rater, one.value) for one in human.select()] == [
         (2, "7", "ann", 4.0), (3, "8", "bo", 2.0),
     ]  # fmt: skip
     assert human.empty == 4
-    choices = Labels(written(tmp_path, "question_id,a,b,ann,bo\nq,s,t,a,tie\n"), raters=["ann", "bo"]).select()
+    choices = Labels(
+        written(tmp_path, "question_id,a,b,ann,bo\nq,s,t,a,tie\n"), options=ColumnOptions(raters=["ann", "bo"])
+    ).select()
     assert [(one.rater, one.value) for one in choices] == [("ann", "a"), ("bo", "tie")]
 
 
 def test_columns_of_raters_that_cannot_be_read_are_refused(tmp_path: Path):
     with pytest.raises(UserError, match=r"or the columns of several raters with --raters COLUMN,…"):
-        Labels(written(tmp_path, "example_id,ann,bo\n7,4,5\n"), mapping={})
+        Labels(written(tmp_path, "example_id,ann,bo\n7,4,5\n"), options=ColumnOptions(mapping={}))
     with pytest.raises(UnknownName, match="unknown column in --raters: bob"):
-        Labels(written(tmp_path, "example_id,ann,bo\n7,4,5\n"), raters=["bob"])
+        Labels(written(tmp_path, "example_id,ann,bo\n7,4,5\n"), options=ColumnOptions(raters=["bob"]))
     with pytest.raises(UserError, match="a column value and a column for each rater; omit --raters"):
-        Labels(written(tmp_path, "example_id,value,bo\n7,4,5\n"), raters=["bo"])
+        Labels(written(tmp_path, "example_id,value,bo\n7,4,5\n"), options=ColumnOptions(raters=["bo"]))
 
 
 def test_graded_preferences_are_choices_with_a_grade(tmp_path: Path):
@@ -125,11 +129,11 @@ def test_files_that_cannot_be_used(tmp_path: Path, lines: str, message: str):
 def test_names_that_do_not_exist(tmp_path: Path):
     path = written(tmp_path, "example_id,value,subjekt\ne1,1,law\n")
     with pytest.raises(UnknownName, match="unknown field: val"):
-        Labels(path, mapping={"val": "value"})
+        Labels(path, options=ColumnOptions(mapping={"val": "value"}))
     with pytest.raises(UnknownName, match="unknown column in --map: mark"):
-        Labels(path, mapping={"value": "mark"})
+        Labels(path, options=ColumnOptions(mapping={"value": "mark"}))
     with pytest.raises(UnknownName, match="Did you mean subjekt"):
-        Labels(path, by=["subject"])
+        Labels(path, options=ColumnOptions(by=["subject"]))
 
 
 @pytest.mark.parametrize(

@@ -55,12 +55,12 @@ def metaeval(
     from longmark.analysis.metaeval.ratings import rating_label
     from longmark.report.format import counted, direction
     from longmark.scores.answers import read_answers
-    from longmark.scores.labels import Labels
+    from longmark.scores.labels import ColumnOptions, Labels
 
     chosen = options_of(MetaevalOptions, options, "metaeval")
     pairs = pairs_in(human)
     source = human if pairs is None else labels_of(pairs, human)
-    with Labels(source, mapping=chosen.mapping, by=chosen.by, raters=chosen.raters) as given:
+    with Labels(source, options=ColumnOptions(chosen.mapping, chosen.by, chosen.raters)) as given:
         if pairs is not None:
             given.name = str(human)
         for option, names in (("--label", chosen.labels), ("--order", chosen.order)):

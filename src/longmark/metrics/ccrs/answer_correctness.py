@@ -13,7 +13,7 @@ Deviations: the prompt is ours. Several judges are averaged (the paper has one, 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from longmark.judged import judged_metric, score_prompts
 from longmark.metric import Score, paper
@@ -55,4 +55,18 @@ def _with_exact_match(judged: Score, example: Example, reference: str, params: P
     return Score(answer_correctness(exact_match, judged.value, params), evidence)
 
 
-METRIC = judged_metric(PROMPTS, empty_answer=EMPTY_ANSWER, params=Params, combine=_with_exact_match)
+def caution(params: Params, limit: float) -> str:
+    """What a mean of at least `limit` asks for, where answers in their own words cannot reach it."""
+    if limit <= 1 - params.weight + 1e-9 or not params.weight:
+        return ""
+    needed = (limit - (1 - params.weight)) / params.weight
+    return (
+        f"only exact matches get above {1 - params.weight:.2g} ({params.weight:g} x exact match + "
+        f"{1 - params.weight:.2g} x judge). At least {needed:.0%} of the answers must equal their reference, letter by "
+        "letter. For answers in their own words use a lower limit, or ccrs.information_recall."
+    )
+
+
+METRIC = replace(
+    judged_metric(PROMPTS, empty_answer=EMPTY_ANSWER, params=Params, combine=_with_exact_match), caution=caution
+)

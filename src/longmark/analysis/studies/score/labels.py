@@ -101,7 +101,7 @@ def read_labels(path: Path, dimensions: Collection[str], known: Mapping[str, Map
         value = _label(one.value, is_number=dimension in SCALES) if dimension in names.values() else None
         return Label(dimension, item, one.rater, value)
 
-    with records.Labels(path, filled=("rater", "label", "value")) as given:
+    with records.Labels(path, options=records.ColumnOptions(filled=("rater", "label", "value"))) as given:
         every, notices = given.each(read), tuple(given.notices)
     labels = [*{(one.dimension, one.item, one.rater): one for one in every if one.value is not None}.values()]
     if not labels:
