@@ -16,6 +16,8 @@ from tests.models.batches.three_steps import THREE_STEPS
 from tests.program import QR, Done, manifest_of, records, rows_of, run, start, until, write_jsonl
 
 from longmark.models.batches import batcher, vendors
+from longmark.models.http import Endpoint
+from longmark.models.http_chat import HttpChat
 from longmark.records import Row
 
 
@@ -290,3 +292,35 @@ def test_a_cancelled_batch_keeps_what_was_finished(tmp_path: Path):
 def batches(action: str, folder: Path, *more: str) -> Done:
     words = ["batches", "--cache", "b.sqlite", *([action, *more, "--trust"] if action else [])]
     return run(*words, home=folder / "home", cwd=folder)
+
+
+@pytest.mark.parametrize(
+    ("base_url", "query", "files"),
+    [
+        ("https://r.openai.azure.com/openai/v1", {}, "https://r.openai.azure.com/openai/v1/files"),
+        (
+            "https://r.openai.azure.com/openai/deployments/mine",
+            {"api-version": "2024-10-21"},
+            "https://r.openai.azure.com/openai/files?api-version=2024-10-21",
+        ),
+    ],
+)
+def test_files_of_azure_stand_beside_its_deployments(base_url: str, query: dict[str, str], files: str):
+    assert vendors.Azure(Endpoint(base_url).sending({}, query))._url("/files") == files
+
+
+@pytest.mark.parametrize(
+    ("base_url", "kind", "share"),
+    [
+        ("https://api.openai.com/v1", vendors.FileVendor, 0.5),
+        ("https://api.groq.com/openai/v1", vendors.FileVendor, 0.5),
+        ("https://r.openai.azure.com/openai/v1", vendors.Azure, 0.5),
+        ("https://api.mistral.ai/v1", vendors.Mistral, 0.5),
+        ("https://api.together.xyz/v1", vendors.Together, 1.0),
+        ("http://10.0.0.1:8000/v1", vendors.FileVendor, 1.0),
+    ],
+)
+def test_the_vendor_is_known_by_the_host(base_url: str, kind: type[vendors.Vendor], share: float):
+    vendor = vendors.vendor_of(HttpChat(Endpoint(base_url), "m", "m"))
+    assert vendor is not None
+    assert (type(vendor), vendor.price) == (kind, share)
