@@ -258,7 +258,10 @@ def price_of(model: Backend) -> Price:
     settings, batch = getattr(model, "settings", DEFAULTS), getattr(model, "batch_share", None)
     if settings.price is not None:
         return budget.given(settings.price, batch)
-    return budget.for_endpoint(str(getattr(model, "model", "")), endpoint.base_url, batch)
+    name = str(getattr(model, "model", ""))
+    if batch is None:
+        return budget.for_endpoint(name, endpoint.base_url)
+    return budget.for_endpoint(name, endpoint.base_url, batch)
 
 
 def _opened(point: EntryPoint, scheme: Scheme, role: str, name: str) -> Any:
