@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sqlite3
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -23,6 +22,7 @@ from longmark.records import Row
 
 Patch = tuple[Any, str, Any]
 _put, _commit, _claim, _take = CallCache.put, CallCache._commit, CallCache.claim, Budget.take
+_release = CallCache.release
 _failed, _enter, _append = Sender._failed, Limiter._enter, RunFolder.append
 
 
@@ -58,6 +58,18 @@ def _claimed_in_two_steps(self: CallCache, key: bytes, claim: tuple[Any, ...], w
 
 async def _claim_anyway(self: CallCache, keys: Any, attempt: Any = None, **options: Any) -> set[bytes]:
     return await _claim(self, keys, attempt, **options | {"anew": True})
+
+
+async def _write_later(self: CallCache, keys: Any, attempt: Any = None, **options: Any) -> set[bytes]:
+    granted = await _claim(self, keys, None, **options)
+    if granted and attempt is not None:
+        later = _claim(self, granted, attempt, **options | {"again": True})
+        asyncio.get_running_loop().call_later(0.01, lambda: asyncio.ensure_future(later))
+    return granted
+
+
+def _forget_unknown(self: CallCache, keys: Any, *, unknown: bool = False) -> None:
+    _release(self, keys)
 
 
 def _keep_reserved(self: Sender, error: BaseException, held: Reservation, price: Any) -> None:
@@ -124,30 +136,17 @@ def _rewrite_in_place(self: RunFolder) -> None:
             new.flush()
 
 
-def _no_rollback(self: CallCache) -> None:
-    class _Kept:
-        in_transaction = False
-
-        def __getattr__(self, name: str) -> Any:
-            return getattr(real, name)
-
-    real: sqlite3.Connection = self._db
-    self._db = _Kept()  # type: ignore[assignment]
-    try:
-        _commit(self)
-    finally:
-        self._db = real
-
-
 MUTANTS: dict[str, tuple[Patch, ...]] = {
     "a reply is stored after its row": ((CallCache, "put", _put_later),),
     "a failed commit of replies goes unheard": ((CallCache, "_commit", _commit_unheard),),
-    "a failed commit is not rolled back": ((CallCache, "_commit", _no_rollback),),
     "a claim is granted though the reply is stored": ((CallCache, "claim", _claim_anyway),),
     "a claim is looked for and made in two transactions": ((CallCache, "_claimed", _claimed_in_two_steps),),
     "a claim is not released": ((CallCache, "release", lambda self, keys, unknown=False: None),),
     "a claim is not renewed": ((CallCache, "_renew", lambda self: None),),
     "a claim outlives its process": ((CallCache, "_is_held", staticmethod(lambda owner, until, now: True)),),
+    "an attempt is written after its request": ((CallCache, "claim", _write_later),),
+    "the end of an attempt is not written": ((CallCache, "end", lambda self, *end, **how: None),),
+    "a lost reply leaves nothing behind": ((CallCache, "release", _forget_unknown),),
     "a reservation is not given back": ((Sender, "_failed", _keep_reserved),),
     "a lost reply is not billed": ((Sender, "_failed", _bill_nothing),),
     "a retry forgets the budget": ((Limiter, "_enter", _enter_free), (Budget, "take", _take_once)),

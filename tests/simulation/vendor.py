@@ -155,6 +155,9 @@ class Vendor:
                 if kind == "late":
                     await asyncio.sleep(120)
                 raise error
+            if kind == "too many" and isinstance(model, Embedder) and len(keys) > 1:
+                model.batch = 1
+                raise TooManyInputs("takes one text", 400)
             for _ in range(2 if kind == "twice" else 1):
                 self._count(request, tokens)
             request.over = kind == "over" and most > 0
@@ -282,9 +285,6 @@ class Embedder:
         keys = [call_key(self.identity, "embed", text) for text in texts]
 
         def reply(kind: str, tokens: Tokens | None) -> EmbedReply:
-            if kind == "too many" and len(texts) > 1:
-                self.batch = 1
-                raise TooManyInputs("takes one text", 400)
             return EmbedReply(tuple(map(vector_of, texts)), tokens)
 
         prompt = estimate_tokens(sum(len(text.encode()) for text in texts))
