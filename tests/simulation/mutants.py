@@ -136,9 +136,25 @@ def _rewrite_in_place(self: RunFolder) -> None:
             new.flush()
 
 
+def _no_rollback(self: CallCache) -> None:
+    class _Kept:
+        in_transaction = False
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(real, name)
+
+    cache: Any = self
+    real, cache._db = cache._db, _Kept()
+    try:
+        _commit(self)
+    finally:
+        cache._db = real
+
+
 MUTANTS: dict[str, tuple[Patch, ...]] = {
     "a reply is stored after its row": ((CallCache, "put", _put_later),),
     "a failed commit of replies goes unheard": ((CallCache, "_commit", _commit_unheard),),
+    "a failed commit is not rolled back": ((CallCache, "_commit", _no_rollback),),
     "a claim is granted though the reply is stored": ((CallCache, "claim", _claim_anyway),),
     "a claim is looked for and made in two transactions": ((CallCache, "_claimed", _claimed_in_two_steps),),
     "a claim is not released": ((CallCache, "release", lambda self, keys, unknown=False: None),),

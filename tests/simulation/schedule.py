@@ -13,6 +13,7 @@ wrong and no budget, and what the files hold then is checked:
     every request is in the ledger, as sent, before it leaves; at the end as answered, with what was counted, or as
         unknown; nothing else is there, but for what a kill stopped on its way
     with `--resend-unknown no` no call is sent whose last attempt is unknown
+    a reply that came while the disk had room is stored
     a row is written only when the replies that it rests on are stored
     every example has one row for every score, in order; a score is the right one, and no score has a reason
     everything ends; errors are those of `longmark.errors`; no task fails unheard; claims are given back
@@ -348,6 +349,10 @@ class _Run:
                 raise Violation(
                     f"the ledger has {prompt} and {completion} tokens of {process.name}, counted were {counted}"
                 )
+            usable = request.heard and request.kind in ("", "slow", "twice", "prose", "empty")
+            ended = request.ended is not None and request.ended > process.struck_at and not process.killed
+            if usable and ended and not all(map(self.vendor.holds, request.keys)):
+                raise Violation(f"a reply to {process.name} is not stored, and the disk had room")
             if state == "sent":
                 raise Violation(f"an attempt of {process.name} is still sent when it has ended")
         killed = {process.token for _, process in self.sessions if process.killed or process.error}

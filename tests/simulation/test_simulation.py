@@ -21,6 +21,7 @@ SCHEDULES = 2000
 PARTS = 40  # of the schedules, a test each; four classes, so that workers share them
 
 FOUND_BY = {
+    "a failed commit is not rolled back": 11,
     "a failed commit of replies goes unheard": 37,
     "a claim is not released": 20,
     "a lost reply leaves nothing behind": 18,

@@ -69,7 +69,8 @@ class Process:
         if world.reuses_pids:
             self.pid = next((ended.pid for ended in reversed(world.processes) if not ended.alive), self.pid)
         self.killed = False
-        self.struck = False  # by a fault of the disk
+        self.struck = False  # by a fault of the disk, the last time at:
+        self.struck_at = -1.0
         self.limited = False  # its tokens or dollars
         self.resends = True  # calls whose last attempt is unknown
         self.token = ""  # of its attempts in the ledger
@@ -248,8 +249,13 @@ class Process:
         if self.world.crowded and self.world.rng.random() < _PAUSES:
             self.pause()
         full = self.world.operation()
-        self.struck |= full
+        if full:
+            self.strike()
         return full
+
+    def strike(self) -> None:
+        """The disk fails it."""
+        self.struck, self.struck_at = True, self.world.now
 
     def die(self) -> None:
         """kill -9."""
@@ -462,7 +468,7 @@ class Database(sqlite3.Connection):
                 super().execute("ROLLBACK")
             raise _sqlite_error("database or disk is full", sqlite3.SQLITE_FULL)
         elif kind == "BEGIN " and self.process.world.is_busy():
-            self.process.struck = True
+            self.process.strike()
             raise _sqlite_error("database is locked", sqlite3.SQLITE_BUSY)
 
     def execute(self, statement: str, *values: Any) -> sqlite3.Cursor:
