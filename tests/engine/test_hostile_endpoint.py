@@ -129,7 +129,7 @@ def test_a_budget_in_dollars_stops_at_the_first_reply_without_a_price(
 @pytest.mark.parametrize("usage", ODD)
 def test_a_budget_in_tokens_counts_what_a_reply_without_a_count_could_take(tmp_path: Path, usage: Any):
     with serve(answer=always(chat(usage=usage))) as server:
-        result = scored(tmp_path, server.base_url, max_tokens=1500, concurrency=1)
+        result = scored(tmp_path, server.base_url, max_tokens=6000, concurrency=1)
     assert 1 <= server.counts["requests"] < N
     assert result.stopped == "budget"
 
@@ -139,15 +139,15 @@ def test_a_budget_in_tokens_counts_what_a_reply_without_a_count_could_take(tmp_p
 )
 def test_failed_attempts_that_were_billed_count(tmp_path: Path, body: bytes, known: bool):
     with serve(answer=always(body)) as server:
-        result = scored(tmp_path, server.base_url, max_tokens=1500, concurrency=1)
-    assert server.counts["requests"] <= 5
+        result = scored(tmp_path, server.base_url, max_tokens=6000, concurrency=1)
+    assert server.counts["requests"] <= 8
     assert result.stopped == "budget"
     assert (result.counts.prompt_tokens > 0, result.counts.unmetered > 0) == (known, not known)
 
 
 def test_attempts_that_ran_into_the_deadline_count(tmp_path: Path):
     with serve(rates={"hang": 1.0}) as server:
-        result = scored(tmp_path, server.base_url, max_tokens=1500, concurrency=1, timeout=0.05)
+        result = scored(tmp_path, server.base_url, max_tokens=6000, concurrency=1, timeout=0.05)
     assert server.counts["requests"] <= 5
     assert result.stopped == "budget"
 

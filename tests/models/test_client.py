@@ -285,17 +285,18 @@ def test_the_budget_is_never_passed(cache: CallCache):
     assert len(model.requests) == 3
 
 
-def test_the_budget_of_tokens_counts_what_calls_under_way_may_take(cache: CallCache):
-    # prompt: 4 bytes // 4 + 16 = 17 tokens, completion at most 10: 27 a call; 3 x 27 = 81 fit into 100, 4 x 27 do not
-    model = FakeChat(lambda _request: ChatReply("1", tokens=Tokens(17, 0, 10)), latency=0.01)
+def test_a_call_that_does_not_fit_waits_for_those_under_way(cache: CallCache):
+    """Prompt: 4 bytes // 4 + 16 = 17 tokens, at most 4 x 17 + 500 of them, and at most 10 of the reply: 578 a call.
+    Two fit into 1,300 at once; each takes 27, so all six are sent."""
+    model = FakeChat(lambda _request: ChatReply("1", tokens=Tokens(17, 0, 10)), latency=0.001)
 
     async def call() -> list[object]:
-        client = Client(cache, budget=Budget(max_tokens=100))
+        client = Client(cache, budget=Budget(max_tokens=1_300))
         calls = (client.chat(model, asking(f"{i:04d}"), UsageLog()) for i in range(6))
         return list(await asyncio.gather(*calls, return_exceptions=True))
 
-    outcomes = asyncio.run(call())
-    assert sum(isinstance(outcome, ChatReply) for outcome in outcomes) == 3
+    assert all(isinstance(outcome, ChatReply) for outcome in asyncio.run(call()))
+    assert model.most_in_flight == 2
 
 
 def test_the_budget_of_dollars(cache: CallCache):
@@ -303,9 +304,9 @@ def test_the_budget_of_dollars(cache: CallCache):
 
     async def call() -> Client:
         client = Client(
-            cache, budget=Budget(max_usd=1.0), price_of=lambda _m: lambda t: 0.01 * (t.prompt + t.completion)
+            cache, budget=Budget(max_usd=6.5), price_of=lambda _m: lambda t: 0.01 * (t.prompt + t.completion)
         )
-        # at most 0.27 is set aside for a call, 0.20 is paid: after four calls 0.80 is spent and 0.27 more would be over
+        # at most 5.78 is set aside for a call, 0.20 is paid: after four calls 0.80 is spent and 5.78 more would be over
         for i in range(4):
             await client.chat(model, asking(f"{i:04d}"), UsageLog())
         with pytest.raises(OverBudget):
@@ -316,7 +317,7 @@ def test_the_budget_of_dollars(cache: CallCache):
 
 
 def test_an_endpoint_that_counts_more_than_was_asked_for_gets_one_call_at_a_time(cache: CallCache):
-    """Each reply may have 10 tokens and counts 1,000: of $5.00, four of $1.04 are paid. 50 at once took $52."""
+    """Each reply may have 10 tokens and counts 1,000: of $5.00, five of $1.04 are paid. 50 at once took $52."""
     model = FakeChat(lambda _request: ChatReply("1", tokens=Tokens(40, 0, 1_000)), latency=0.001)
 
     async def call() -> Client:
@@ -327,26 +328,27 @@ def test_an_endpoint_that_counts_more_than_was_asked_for_gets_one_call_at_a_time
         return client
 
     client = asyncio.run(call())
-    assert client.counts.usd == pytest.approx(4.16)
+    assert client.counts.usd == pytest.approx(5.2)  # the call in flight exceeds it, and no other
     assert model.most_in_flight == 1
     assert client.budget.stopped == (
-        "The budget of $5 does not allow another call: $4.16 spent, $0.84 left, and the next can take $1.04."
+        "The budget of $5 does not allow another call: $5.2 spent, $0 left, none of it reserved, and the next can take "
+        "$0.578. The replies so far took $1.04 each on average."
     )
 
 
-def test_a_budget_that_stops_says_what_is_reserved(cache: CallCache):
-    model = FakeChat(lambda _request: ChatReply("1", tokens=Tokens(17, 0, 10)), latency=0.01)
+def test_a_budget_that_stops_says_what_is_left_and_what_a_reply_takes(cache: CallCache):
+    """578 tokens must be left: after three calls of 27 there are 569."""
+    model = FakeChat(lambda _request: ChatReply("1", tokens=Tokens(17, 0, 10)), latency=0.001)
 
     async def call() -> Client:
-        client = Client(cache, budget=Budget(max_tokens=100))
-        await client.chat(model, asking("0000"), UsageLog())
-        calls = (client.chat(model, asking(f"{i:04d}"), UsageLog()) for i in range(1, 6))
+        client = Client(cache, budget=Budget(max_tokens=650))
+        calls = (client.chat(model, asking(f"{i:04d}"), UsageLog()) for i in range(6))
         await asyncio.gather(*calls, return_exceptions=True)
         return client
 
     assert asyncio.run(call()).budget.stopped == (
-        "The budget of 100 tokens does not allow another call: 27 tokens spent, 54 tokens reserved for calls in "
-        "progress, 19 tokens left, and the next can take 27 tokens."
+        "The budget of 650 tokens does not allow another call: 81 tokens spent, 569 tokens left, none of it reserved, "
+        "and the next can take 578 tokens. The replies so far took 27 tokens each on average."
     )
 
 

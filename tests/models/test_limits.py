@@ -13,6 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from longmark.models import limits
+from longmark.models.budget import Reservation
+from longmark.models.protocols import Tokens
 
 
 def test_the_limit_shrinks_on_429_and_grows_back():
@@ -46,7 +48,7 @@ def test_after_a_streak_of_refusals_everyone_waits(ceiling: int, streak: int):
         for _ in range(refusals):
             limiter.rate_limited(0.05)
         began = loop.time()
-        async with limiter.place():
+        async with limiter.place(Reservation()):
             return loop.time() - began
 
     assert asyncio.run(waited(streak)) >= 0.045
@@ -56,13 +58,13 @@ def test_after_a_streak_of_refusals_everyone_waits(ceiling: int, streak: int):
 def test_a_cancelled_waiter_gives_its_place_on():
     async def go() -> None:
         limiter = limits.Limiter(1)
-        async with limiter.place():
-            waiting = asyncio.create_task(limiter.place().__aenter__())
+        async with limiter.place(Reservation()):
+            waiting = asyncio.create_task(limiter.place(Reservation()).__aenter__())
             await asyncio.sleep(0)
         waiting.cancel()  # it had been given the place already
         with pytest.raises(asyncio.CancelledError):
             await waiting
-        await asyncio.wait_for(limiter.place().__aenter__(), 1)
+        await asyncio.wait_for(limiter.place(Reservation()).__aenter__(), 1)
 
     asyncio.run(go())
 
@@ -102,7 +104,7 @@ async def sent(limiter: limits.Limiter, tokens: Sequence[int], spare: int = 0) -
     times: list[float] = []
 
     async def call(most: int) -> None:
-        async with limiter.place(tokens=most):
+        async with limiter.place(Reservation(Tokens(most))):
             times.append(asyncio.get_running_loop().time())
             limiter.pace.give_back(spare)
 

@@ -193,15 +193,16 @@ def test_a_model_that_refuses_every_number_of_inputs_is_given_up():
 def test_a_budget_of_dollars_allows_nothing_that_it_cannot_price():
     budget = Budget(max_usd=1.0)
     with pytest.raises(OverBudget):
-        budget.take(Tokens(10), lambda _tokens: None)
+        budget.take(budget.asked(Tokens(10), lambda _tokens: None))
 
 
 def test_what_an_attempt_that_may_have_been_billed_took_is_all_that_it_could_take():
-    budget = Budget(max_tokens=100, max_usd=1.0)
-    held = budget.take(Tokens(30, 0, 10), lambda tokens: tokens.prompt / 100)
+    budget = Budget(max_tokens=1_000, max_usd=10.0)
+    held = budget.asked(Tokens(30, 0, 10), lambda tokens: tokens.prompt / 100)
+    assert budget.take(held)
     budget.settle(held, None, None)
-    assert budget.tokens == 40
-    assert budget.usd == pytest.approx(0.3)
+    assert budget.tokens == 630  # 4 bytes a token of the estimate, 500 of a chat template, and the reply
+    assert budget.usd == pytest.approx(6.2)
 
 
 def test_a_sum_of_tokens_beyond_what_one_call_may_count_is_not_known():

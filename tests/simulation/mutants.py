@@ -81,28 +81,17 @@ def _bill_nothing(self: Sender, error: BaseException, held: Reservation, price: 
     self.budget.settle(held, Tokens(), 0.0)
 
 
-async def _enter_free(self: Limiter, queue: Any, tokens: int) -> None:
-    again = queue is self._again
-    await _enter(self, queue, tokens)
-    _FREE.add(asyncio.current_task()) if again else _FREE.discard(asyncio.current_task())
+async def _enter_free(self: Limiter, queue: Any, held: Reservation) -> None:
+    if queue is self._again:
+        held.tokens, held.usd = 0, 0.0
+    await _enter(self, queue, held)
 
 
-_FREE: set[Any] = set()
-
-
-def _take_once(self: Budget, most: Tokens, price: Any) -> Reservation:
-    if asyncio.current_task() not in _FREE:
-        return _take(self, most, price)
-    self.calls += 1
-    self._out += 1
-    return Reservation(0, 0.0, most)
-
-
-def _take_alone(self: Budget, most: Tokens, price: Any) -> Reservation:
+def _take_alone(self: Budget, held: Reservation) -> bool:
     out, tokens, usd = self._out, self._tokens_out, self._usd_out
     self._out, self._tokens_out, self._usd_out = 0, 0, 0.0
     try:
-        return _take(self, most, price)
+        return _take(self, held)
     finally:
         self._out, self._tokens_out, self._usd_out = out + self._out, tokens + self._tokens_out, usd + self._usd_out
 
@@ -165,7 +154,7 @@ MUTANTS: dict[str, tuple[Patch, ...]] = {
     "a lost reply leaves nothing behind": ((CallCache, "release", _forget_unknown),),
     "a reservation is not given back": ((Sender, "_failed", _keep_reserved),),
     "a lost reply is not billed": ((Sender, "_failed", _bill_nothing),),
-    "a retry forgets the budget": ((Limiter, "_enter", _enter_free), (Budget, "take", _take_once)),
+    "a retry forgets the budget": ((Limiter, "_enter", _enter_free),),
     "calls under way are not reserved": ((Budget, "take", _take_alone),),
     "a short write goes unnoticed": ((RunFolder, "append", _append_short),),
     "rows are rewritten in place": ((RunFolder, "_rewrite_rows", _rewrite_in_place),),

@@ -151,8 +151,8 @@ def _budget(
     if kind < 0.1:
         return max(1, int(calls * share)), None, None
     if kind < 0.2:
-        return None, max(1, int(calls * 400 * share)), None
-    return (None, None, max(1e-4, calls * 6e-4 * share)) if kind < 0.35 else (None, None, None)
+        return None, max(1, int(calls * 1_600 * share)), None
+    return (None, None, max(1e-4, calls * 2e-3 * share)) if kind < 0.35 else (None, None, None)
 
 
 def _fault(rng: random.Random, sessions: int, length: int) -> Fault:

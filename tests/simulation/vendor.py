@@ -20,12 +20,13 @@ from typing import Any
 from tests.simulation.world import REAL, Process, World
 
 from longmark.errors import AskAgain, ModelError, RateLimited, RequestRefused, ServerFault, TooManyInputs
-from longmark.models.budget import estimate_tokens, given
+from longmark.models.budget import given
 from longmark.models.cache import call_key
 from longmark.models.protocols import Capabilities, ChatReply, ChatRequest, EmbedReply, Tokens
 from longmark.models.settings import TokenPrice
 
 PRICE = given(TokenPrice(input=1.0, output=4.0))
+_TEMPLATE = 560  # tokens beside the one for each byte of a prompt: as many as a request may count
 SHARED = "what all of them share"
 _ITEM = re.compile(r"item (\d+)")
 _NEVER = frozenset({"prose", "empty"})
@@ -261,7 +262,7 @@ class Judge:
             words = {"prose": "I would say it is fine.", "empty": "", "half": "\ud800"}.get(kind, str(number))
             return ChatReply(words, tokens=tokens)
 
-        prompt = estimate_tokens(len(text.encode()))
+        prompt = len(text.encode()) + _TEMPLATE
         return await self._vendor.serve(self, [key], prompt, request.max_tokens, reply)  # type: ignore[no-any-return]
 
     async def close(self) -> None:
@@ -287,7 +288,7 @@ class Embedder:
         def reply(kind: str, tokens: Tokens | None) -> EmbedReply:
             return EmbedReply(tuple(map(vector_of, texts)), tokens)
 
-        prompt = estimate_tokens(sum(len(text.encode()) for text in texts))
+        prompt = sum(len(text.encode()) for text in texts) + _TEMPLATE
         return await self._vendor.serve(self, keys, prompt, 0, reply)  # type: ignore[no-any-return]
 
     async def close(self) -> None:

@@ -1,11 +1,20 @@
 """What a run may spend (requests, tokens, dollars), and what tokens cost.
 
-The next call is refused before it is sent, never after: it is allowed if what was spent, what is under way and what the
-call can take at most stay within the budget. The most a call can take is its prompt (estimated from its length) and its
-whole `max_tokens`; that is counted too where an attempt was, or may have been, billed and its tokens are unknown. Where
-an endpoint counts more than that, each later call is expected to take as much as the largest one, and calls are sent
-one at a time; those under way cannot be taken back. A limit in dollars ends the session at the first reply that cannot
-be priced.
+A call is sent only if what was spent, what calls in flight can take at most, and what it can take itself stay within
+the budget. The most a call can take is a token for each byte of its prompt, what a chat template adds, and its whole
+`max_tokens`; so it is counted too where an attempt was, or may have been, billed and its tokens are unknown. What
+replies took before changes nothing in this.
+
+The rule is greedy. Calls go in the order in which they were asked for. One that does not fit now waits until calls in
+flight have settled, and every later one waits behind it. If nothing is in flight and the first one does not fit, the
+budget is exhausted: no later call is sent, not even a smaller one, so that short examples are not preferred. Order
+changes only where it costs the first one nothing: attempts after the first of a call go before new calls, a call whose
+endpoint has no free place (`models.limits`) lets those to other endpoints pass, and a call that takes nothing of what
+is limited (a model on this machine, where dollars are) never waits for money.
+
+So what is spent stays within the budget while no reply counts more than its request allowed. After one that does, at
+most the calls then in flight exceed it, and calls are sent one at a time. A limit in dollars ends the session at the
+first reply that cannot be priced.
 
 Prices are those of `genai-prices` (bundled: no request is made). Models on this machine cost 0.0. A private or unknown
 endpoint has no known price: None, never 0.
@@ -16,23 +25,39 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from ipaddress import ip_address
 from typing import Any
 from urllib.parse import urlsplit
 
 from longmark.errors import OverBudget
-from longmark.models.protocols import Tokens
+from longmark.models.protocols import MOST_TOKENS, Tokens
 from longmark.models.settings import TokenPrice
 
 _TEMPLATE = 500  # tokens that a chat template may add to a prompt, at most
+_BYTES = 4  # of a prompt, for one token of the estimate; no tokenizer makes more tokens than bytes
 Price = Callable[[Tokens], float | None]  # US dollars for the tokens of one call; None: not known
 
 
 def estimate_tokens(text_bytes: int) -> int:
     """Tokens in a text of so many UTF-8 bytes, about: 4 bytes a token, and the few that a chat template adds."""
-    return text_bytes // 4 + 16
+    return text_bytes // _BYTES + 16
+
+
+@dataclass(slots=True)
+class Reservation:
+    """What one call can take at most, in tokens and dollars. most: its tokens, those of the prompt estimated; taken:
+    whether it is set aside in the budget now."""
+
+    most: Tokens = field(default_factory=Tokens)
+    tokens: int = 0
+    usd: float = 0.0
+    taken: bool = False
+
+    def exceeded(self, tokens: Tokens) -> bool:
+        """Whether an endpoint counted more than the call can take."""
+        return tokens.completion > self.most.completion or tokens.prompt > _most_prompt(self.most)
 
 
 @dataclass(slots=True)
@@ -40,7 +65,7 @@ class Budget:
     """max_calls: requests sent, tries again included. max_tokens: prompt and completion tokens. max_usd: US dollars.
 
     stopped: why no further call is allowed, "" as long as some are. overran: an endpoint counted more than a call could
-    take.
+    take. replies: those that took of what is limited.
     """
 
     max_calls: int | None = None
@@ -51,78 +76,89 @@ class Budget:
     usd: float = 0.0
     stopped: str = ""
     overran: bool = False
-    _largest: tuple[int, float] = (0, 0.0)  # tokens and dollars of a call that took more than it could
+    replies: int = 0
     _out: int = 0
     _tokens_out: int = 0
     _usd_out: float = 0.0
-    _unpriced: bool = False
 
-    def take(self, most: Tokens, price: Price) -> Reservation:
-        """Reserves what a call can take at most. OverBudget where that exceeds the budget."""
-        if self._unpriced:
+    def asked(self, most: Tokens, price: Price) -> Reservation:
+        """What a call needs that can take so much (its prompt estimated). It is not set aside yet."""
+        prompt = _most_prompt(most)
+        usd = price(Tokens(min(prompt, MOST_TOKENS), 0, most.completion)) if self.max_usd is not None else 0.0
+        return Reservation(most, prompt + most.completion, math.inf if usd is None else usd)
+
+    def take(self, held: Reservation) -> bool:
+        """Sets aside what a call needs. False: it does not fit while calls in flight have theirs; ask again when one of
+        them has settled. OverBudget: it does not fit, and nothing is in flight; or that came before."""
+        limits = [
+            one
+            for one in (
+                (self.max_calls, self.calls, 0, 1, "{:,} requests"),
+                (self.max_tokens, self.tokens, self._tokens_out, held.tokens, "{:,} tokens"),
+                (self.max_usd, self.usd, self._usd_out, held.usd, "${:.6g}"),
+            )
+            if one[0] is not None and one[3]
+        ]
+        if limits and self.stopped:
             raise OverBudget(self.stopped)
-        tokens = max(most.prompt + most.completion, self._largest[0])
-        usd = price(most) if self.max_usd is not None else 0.0
-        usd = math.inf if usd is None else max(usd, self._largest[1])
-        for limit, spent, out, next_, form in (
-            (self.max_calls, self.calls, 0, 1, "{:,} requests"),
-            (self.max_tokens, self.tokens, self._tokens_out, tokens, "{:,} tokens"),
-            (self.max_usd, self.usd, self._usd_out, usd, "${:.6g}"),
-        ):
-            if limit is not None and spent + out + next_ > limit:
-                shown, took, held, more, left = map(
-                    form.format, (limit, spent, out, next_, max(0, limit - spent - out))
-                )
-                reserved = f"{held} reserved for calls in progress, " if out else ""
-                why = "" if next_ == 1 else f": {took} spent, {reserved}{left} left, and the next can take {more}"
-                self.stopped = f"The budget of {shown} does not allow another call{why}."
+        if limits and self.overran and self._out:
+            return False
+        for limit, spent, out, next_, form in limits:
+            if spent + out + next_ > (limit or 0):
+                if self._out:
+                    return False
+                self._exhausted(limit or 0, spent, next_, form)
                 raise OverBudget(self.stopped)
+        held.taken = True
         self.calls += 1
         self._out += 1
-        self._tokens_out += tokens
-        self._usd_out += usd
-        return Reservation(tokens, usd, most)
+        self._tokens_out += held.tokens
+        self._usd_out += held.usd
+        return True
 
     def cancel(self, held: Reservation) -> None:
         """Gives back what was reserved for a request that was not sent."""
-        self.calls -= 1
-        self.settle(held, Tokens(), 0.0)
+        self.calls -= held.taken
+        self._give_back(held)
 
     def settle(self, held: Reservation, tokens: Tokens | None, usd: float | None) -> None:
         """Replaces a reservation by what the call took. None: not known, so all that was reserved."""
-        self._out -= 1
-        self._tokens_out, self._usd_out = self._tokens_out - held.tokens, self._usd_out - held.usd
-        if not self._out:
-            self._tokens_out, self._usd_out = 0, 0.0  # sums of floats leave a rest
-        if tokens is not None and held.exceeded(tokens) and (self.max_tokens, self.max_usd) != (None, None):
-            self.overran = True
-            sizes = (tokens.prompt + tokens.completion, usd or 0.0)
-            self._largest = max(self._largest[0], sizes[0]), max(self._largest[1], sizes[1])
+        self._give_back(held)
+        if tokens is not None:
+            self.replies += tokens != Tokens() if self.max_usd is None else bool(usd)
+            self.overran = self.overran or (held.exceeded(tokens) and (self.max_tokens or self.max_usd) is not None)
         self.tokens += held.tokens if tokens is None else tokens.prompt + tokens.completion
         self.usd += held.usd if usd is None else usd
+
+    def _give_back(self, held: Reservation) -> None:
+        if held.taken:
+            held.taken = False
+            self._out -= 1
+            self._tokens_out, self._usd_out = self._tokens_out - held.tokens, self._usd_out - held.usd
+        if not self._out:
+            self._tokens_out, self._usd_out = 0, 0.0  # sums of floats leave a rest
+
+    def _exhausted(self, limit: float, spent: float, next_: float, form: str) -> None:
+        shown, took, left, more = map(form.format, (limit, spent, max(0, limit - spent), next_))
+        self.stopped = f"The budget of {shown} does not allow another call."
+        if limit != self.max_calls:
+            mean = form.format(type(spent)(spent / self.replies)) if self.replies else ""
+            so_far = f" The replies so far took {mean} each on average." if mean else ""
+            figures = f"{took} spent, {left} left, none of it reserved, and the next can take {more}"
+            self.stopped = f"{self.stopped[:-1]}: {figures}.{so_far}"
 
     def unpriced(self, model: str) -> None:
         """A reply came whose price is unknown."""
         if self.max_usd is not None:
-            self._unpriced = True
             self.stopped = (
                 f"{model} sent a reply without a usable token count, so --max-usd cannot be enforced. Limit the "
                 "run by --max-calls or --max-tokens."
             )
 
 
-@dataclass(frozen=True, slots=True)
-class Reservation:
-    """What is reserved for one call. most: the tokens that it can take, those of the prompt estimated."""
-
-    tokens: int
-    usd: float
-    most: Tokens
-
-    def exceeded(self, tokens: Tokens) -> bool:
-        """Whether an endpoint counted more than the call can take: a reply above its limit, or a prompt of more tokens
-        than it has bytes (the estimate takes four for one)."""
-        return tokens.completion > self.most.completion or tokens.prompt > 4 * self.most.prompt + _TEMPLATE
+def _most_prompt(most: Tokens) -> int:
+    """The most tokens of a prompt whose tokens were estimated: as many as it has bytes, and the chat template's."""
+    return _BYTES * most.prompt + _TEMPLATE
 
 
 def free(_tokens: Tokens) -> float | None:

@@ -536,12 +536,18 @@ async def _likelihood(model: LanguageModel, requests: list[LikelihoodRequest]) -
 
 def _most_of_chat(model: Any, requests: list[ChatRequest]) -> Tokens:
     limit = model.reply_limit(requests[0]) if hasattr(model, "reply_limit") else requests[0].max_tokens
-    return _most(*(message.content for message in requests[0].messages), completion=limit)
+    schema = orjson.dumps(requests[0].schema).decode() if requests[0].schema else ""  # endpoints add it to the prompt
+    return _most(*(message.content for message in requests[0].messages), schema, completion=limit)
 
 
 _CHATS = _Kind("chat", ChatReply, _chat, _most_of_chat)
 _EMBEDS = _Kind("embed", EmbedReply, _embed, lambda _, texts: _most(*texts))
-_RERANKS = _Kind("rerank", RerankReply, _rerank, lambda _, all_: _most(all_[0]["query"], *all_[0]["documents"]))
+_RERANKS = _Kind(
+    "rerank",
+    RerankReply,
+    _rerank,
+    lambda _, all_: _most(*(t for d in all_[0]["documents"] for t in (all_[0]["query"], d))),
+)
 _RELATIONS = _Kind("relation", RelationReply, _classify, lambda _, all_: _most(*(t for p in all_ for t in p.values())))
 _LIKELIHOODS = _Kind(
     "likelihood", LikelihoodReply, _likelihood, lambda _, all_: _most(*(t for r in all_ for t in (r.prompt, r.text)))

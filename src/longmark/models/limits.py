@@ -5,6 +5,9 @@ ceiling: it settles where about one call in eleven is refused. A refused call wa
 before those that were never sent, and fails five minutes after its first refusal, however often it was refused. After
 a streak of refusals without a reply in between the whole endpoint waits: three in a row where few calls are under way,
 an eighth of many, because three of fifty meet by chance.
+
+A call gets its place and its money together (`Turns`): one that waits for money holds no place, and none that waits for
+a place or for its next attempt holds money.
 """
 
 from __future__ import annotations
@@ -14,6 +17,11 @@ import random
 from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from itertools import count
+
+from longmark.errors import OverBudget
+from longmark.models.budget import Budget, Reservation
 
 MAX_FAULTS = 6  # of one call; refusals are no faults
 LONGEST_WAIT = 300.0  # seconds from a call's first refusal; one that must wait longer fails
@@ -23,7 +31,14 @@ _SHRINK, _GROW, _LEAST_GROWTH = 0.97, 0.003, 0.03
 _STREAK, _STREAK_SHARE = 3, 1 / 8  # refusals in a row, and as a share of the limit: the greater of the two
 _DOWN_AFTER = 5  # calls in a row that failed for good: from then on each is tried once, until one succeeds
 
-_Waiting = tuple[asyncio.Future[None], int]  # a place that is waited for, and the tokens that its call can take
+
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    """A call that waits. number: of its attempt, in the order in which they were asked for."""
+
+    number: int
+    place: asyncio.Future[None]
+    held: Reservation
 
 
 class Pace:
@@ -53,11 +68,32 @@ class Pace:
         self._after_tokens -= tokens * self._per_token
 
 
+class Turns:
+    """Whose turn it is among the calls to all endpoints of a session: the first one whose endpoint has a free place. If
+    the budget has no room for it now, the others wait behind it (`models.budget`)."""
+
+    def __init__(self, budget: Budget) -> None:
+        self.budget = budget
+        self.numbers = count()
+        self.limiters: list[Limiter] = []
+
+    def next(self) -> None:
+        """Lets all go whose turn has come. To be called when a call asks, ends, or may go by its endpoint's pace."""
+        while ready := [limiter for limiter in self.limiters if limiter.ready()]:
+            if not min(ready, key=lambda limiter: limiter.turn).admit():
+                return
+
+
 class Limiter:
     """The places of one endpoint. ceiling: the most calls at once, at least 1; pace: what a minute may have; cautious:
-    the first call is sent alone, until its reply. First come, first served, but repeated calls go before new ones."""
+    the first call is sent alone, until its reply; turns: shared with the other endpoints of the session. First come,
+    first served, but repeated calls go before new ones."""
 
-    def __init__(self, ceiling: int, pace: Pace | None = None, *, cautious: bool = False) -> None:
+    def __init__(
+        self, ceiling: int, pace: Pace | None = None, *, cautious: bool = False, turns: Turns | None = None
+    ) -> None:
+        self._turns = turns or Turns(Budget())
+        self._turns.limiters.append(self)
         self.pace = pace or Pace()
         self.ceiling = max(1, ceiling)
         self.limit = 1.0 if cautious else float(self.ceiling)
@@ -79,25 +115,24 @@ class Limiter:
         return self.lost_in_row >= _DOWN_AFTER
 
     @asynccontextmanager
-    async def place(self, *, again: bool = False, tokens: int = 0) -> AsyncIterator[None]:
-        """One of the places, waited for. again: the call was sent before; tokens: the most that it can take."""
-        await self._enter(self._again if again else self._new, tokens)
+    async def place(self, held: Reservation, *, again: bool = False) -> AsyncIterator[None]:
+        """One of the places, with what the call needs set aside in the budget: both are waited for. again: the call was
+        sent before. Raises OverBudget."""
+        await self._enter(self._again if again else self._new, held)
         try:
             yield
         finally:
             self._leave()
 
-    async def _enter(self, queue: deque[_Waiting], tokens: int) -> None:
-        if not self._again and not queue and self._free():
-            self._take(tokens)
-            return
+    async def _enter(self, queue: deque[_Waiting], held: Reservation) -> None:
         place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        queue.append((place, tokens))
-        self._wake()
+        queue.append(_Waiting(next(self._turns.numbers), place, held))
+        self._turns.next()
         try:
             await place
         except asyncio.CancelledError:
-            if place.done() and not place.cancelled():
+            if place.done() and not place.cancelled() and place.exception() is None:
+                self._turns.budget.cancel(held)
                 self._leave()
             raise
 
@@ -108,10 +143,6 @@ class Limiter:
         if self._cautious:
             self._cautious, self.limit = False, float(self.ceiling)
         self.limit = min(float(self.ceiling), self.limit + max(_GROW * self.limit, _LEAST_GROWTH))
-
-    def one_at_a_time(self) -> None:
-        """From here on. Calls under way end as they are."""
-        self.ceiling, self.limit, self._cautious = 1, 1.0, False
 
     def rate_limited(self, wait: float) -> None:
         """A call was refused with 429 and will wait `wait` seconds."""
@@ -125,36 +156,59 @@ class Limiter:
         self.lost_in_row += 1
 
     def open_up(self) -> None:
-        """Lets every waiting call through: the run is being stopped, and they end at once."""
+        """Lets every waiting call through, without money: the run is being stopped, and they end at once."""
         self.limit, self._resume_at, self.pace = float("inf"), 0.0, Pace()
-        self._wake()
+        while queue := self._queue:
+            self.in_use += 1
+            queue.popleft().place.set_result(None)
 
     @property
-    def _ready_at(self) -> float:
-        return max(self._resume_at, self.pace.ready_at)
+    def turn(self) -> tuple[bool, int]:
+        """Of the first call that waits: the least is the first of several endpoints'."""
+        return not self._again, self._queue[0].number
 
-    def _free(self) -> bool:
-        return self.in_use + 1 <= self.limit and asyncio.get_running_loop().time() >= self._ready_at
+    def ready(self) -> bool:
+        """Whether a call waits that has a place, and may go out by the pace; where only that is missing, its turn is
+        looked for again in time."""
+        if not self._queue or self.in_use + 1 > self.limit:
+            return False
+        loop, ready_at = asyncio.get_running_loop(), max(self._resume_at, self.pace.ready_at)
+        if loop.time() >= ready_at:
+            return True
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = loop.call_at(ready_at, self._turns.next)
+        return False
 
-    def _take(self, tokens: int) -> None:
-        self.in_use += 1
-        self.pace.take(asyncio.get_running_loop().time(), tokens)
+    def admit(self) -> bool:
+        """Lets the first waiting call through, or ends it where the budget is exhausted. False: its money is not there
+        yet."""
+        queue = self._queue
+        first = queue[0]
+        try:
+            if not self._turns.budget.take(first.held):
+                return False
+        except OverBudget as error:
+            first.place.set_exception(error)
+        else:
+            self.in_use += 1
+            most = first.held.most
+            self.pace.take(asyncio.get_running_loop().time(), most.prompt + most.completion)
+            first.place.set_result(None)
+        queue.popleft()
+        return True
+
+    @property
+    def _queue(self) -> deque[_Waiting]:
+        """What is next, without calls that were given up while they waited."""
+        for queue in (self._again, self._new):
+            while queue and queue[0].place.done():
+                queue.popleft()
+        return self._again or self._new
 
     def _leave(self) -> None:
         self.in_use -= 1
-        self._wake()
-
-    def _wake(self) -> None:
-        while (queue := self._again or self._new) and self._free():
-            place, tokens = queue.popleft()
-            if not place.done():
-                self._take(tokens)
-                place.set_result(None)
-        loop = asyncio.get_running_loop()
-        if queue and loop.time() < self._ready_at:
-            if self._timer is not None:
-                self._timer.cancel()
-            self._timer = loop.call_at(self._ready_at, self._wake)
+        self._turns.next()
 
 
 def wait_before(attempt: int, retry_after: float | None, rng: random.Random) -> float:

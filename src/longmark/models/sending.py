@@ -25,7 +25,7 @@ from longmark.errors import (
     UserError,
 )
 from longmark.models.budget import Budget, Price, Reservation
-from longmark.models.limits import LONGEST_WAIT, MAX_FAULTS, Limiter, Pace, wait_before
+from longmark.models.limits import LONGEST_WAIT, MAX_FAULTS, Limiter, Pace, Turns, wait_before
 from longmark.models.protocols import (
     Backend,
     ChatReply,
@@ -109,6 +109,7 @@ class Sender:
         self.rng = rng
         self._stopped = asyncio.Event()
         self._limiters: dict[str, Limiter] = {}
+        self._turns = Turns(budget)
         self._prices: dict[str, Price] = {}
         self._here: set[asyncio.Future[Any]] = set()  # calls of models on this machine
         self._in_flight = 0
@@ -153,15 +154,22 @@ class Sender:
         limiter = self._limiter(model)
         loop = asyncio.get_running_loop()
         attempt = faults = unreached = 0
+        again = False
         patience: float | None = None  # until when it is tried again after refusals; set by the first
         while True:
-            async with limiter.place(again=attempt > 0, tokens=_sum(most())):
-                if self._stopped.is_set():
-                    raise Stopped("The run was stopped before this call.")
-                if limiter.closed is not None:
-                    raise RequestRefused(*limiter.closed)
-                self.check_room(self._in_flight + 1)
-                held = self.budget.take(most(), price)
+            self._check_wanted(limiter)
+            held = self.budget.asked(most(), price)
+            async with limiter.place(held, again=again):
+                again = True
+                try:
+                    self._check_wanted(limiter)
+                    if most() != held.most:  # what the model has learnt meanwhile
+                        self.budget.cancel(held)
+                        continue
+                    self.check_room(self._in_flight + 1)
+                except BaseException:
+                    self.budget.cancel(held)
+                    raise
                 attempt += 1
                 self.counts.requests += 1
                 self.counts.retries += attempt > 1
@@ -216,6 +224,13 @@ class Sender:
             why = f"{model.name} asks for fewer calls" if patience else shortened_to(f"{failure}", _SHOWN)
             with self.waits(wait, why):
                 await self.pause(wait)
+
+    def _check_wanted(self, limiter: Limiter) -> None:
+        """Raises where a call is not to be sent any more."""
+        if self._stopped.is_set():
+            raise Stopped("The run was stopped before this call.")
+        if limiter.closed is not None:
+            raise RequestRefused(*limiter.closed)
 
     async def _on_this_machine(self, send: Callable[[], Awaitable[list[Reply]]]) -> list[Reply]:
         """The reply; Stopped where a stop comes first."""
@@ -324,13 +339,10 @@ class Sender:
     def _settle(self, model: Backend, held: Reservation, tokens: Tokens | None, price: Price) -> None:
         usd = None if tokens is None else price(tokens)
         self.budget.settle(held, tokens, usd)
-        if self.budget.overran:
-            for limiter in self._limiters.values():
-                limiter.one_at_a_time()
         if usd is None:
             self.budget.unpriced(model.name)
         self._count(tokens, usd)
-        self._limiter(model).pace.give_back(held.tokens - _sum(tokens) if tokens is not None else 0)
+        self._limiter(model).pace.give_back(_sum(held.most) - _sum(tokens) if tokens is not None else 0)
         self.counts.calls += 1
 
     def _count(self, tokens: Tokens | None, usd: float | None) -> None:
@@ -351,11 +363,12 @@ class Sender:
             settings = getattr(model, "settings", DEFAULTS)
             requests, tokens = settings.requests_per_minute, settings.tokens_per_minute
             pace = Pace(requests and requests * self.share, tokens and tokens * self.share)
-            if self.budget.overran:
-                width = 1
             limited = self.budget.max_tokens is not None or self.budget.max_usd is not None
             limiter = self._limiters[model.identity] = Limiter(
-                width, pace, cautious=limited and model.width is None and not hasattr(model, "at_once")
+                width,
+                pace,
+                cautious=limited and model.width is None and not hasattr(model, "at_once"),
+                turns=self._turns,
             )
         return limiter
 
