@@ -562,7 +562,7 @@ def test_the_cache_is_shown_and_cleared_by_model(longmark: Command):
         assert not Path("home", "calls.sqlite").exists()
         shown = longmark("cache", "--cache", "own.sqlite").out.splitlines()
         assert shown[0] == "own.sqlite"
-        assert [line.split()[0] for line in shown[1:]] == ["5", "5"]
+        assert [line.split()[:2] for line in shown[1:]] == [["5", "chat"], ["5", "chat"], ["10", "ledger"]]
         cleared = longmark("cache", "--cache", "own.sqlite", "clear", "--model", f"n@{server.base_url}")
         assert cleared.out.startswith("5 stored calls")
         assert longmark(*words, "--out", "other").code == 0

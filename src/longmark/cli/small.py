@@ -90,7 +90,9 @@ def cache(arguments: argparse.Namespace) -> int:
         for line in store.lines():
             print(f"{line.replies:>9,} {line.kind} replies  {line.size / 1e6:9,.1f} MB  {one_line(line.model)}")
         rows, size = store.ledger_size()
-        print(f"{rows:>9,} ledger lines  {size / 1e6:9,.1f} MB  (see: longmark cache ledger, longmark cache compact)")
+        if rows:
+            hint = "(see: longmark cache ledger, longmark cache compact)"
+            print(f"{rows:>9,} ledger lines  {size / 1e6:9,.1f} MB  {hint}")
         return 0
 
 
