@@ -17,7 +17,10 @@ import random
 import selectors
 import statistics
 from collections.abc import Mapping
-from typing import Any, cast
+from contextlib import closing
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
 from longmark.errors import ModelError, RateLimited, ServerFault
 from longmark.models.cache import CallCache
@@ -47,16 +50,6 @@ class _NoWait(selectors.SelectSelector):
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
         self._loop.now += max(timeout or 0.0, 0.0)
         return super().select(0)
-
-
-class Replies:
-    """In the place of a `CallCache`."""
-
-    def get(self, _key: bytes) -> None:
-        return None
-
-    async def put(self, *_reply: object) -> None:
-        return None
 
 
 class Endpoint:
@@ -110,7 +103,7 @@ def wall(endpoint: Endpoint, calls: int, concurrency: int, seed: int) -> tuple[f
     """Seconds by the jumping clock, and calls that were lost."""
 
     async def main() -> tuple[float, int]:
-        client = Client(cast(CallCache, Replies()), concurrency=concurrency, rng=random.Random(seed))
+        client = Client(cache, concurrency=concurrency, rng=random.Random(seed))
         left, lost = iter(range(calls)), 0
 
         async def worker() -> None:
@@ -128,7 +121,11 @@ def wall(endpoint: Endpoint, calls: int, concurrency: int, seed: int) -> tuple[f
         await asyncio.gather(*(worker() for _ in range(2 * concurrency)))
         return asyncio.get_running_loop().time(), lost
 
-    with asyncio.Runner(loop_factory=Jumping) as runner:
+    with (
+        TemporaryDirectory() as folder,
+        closing(CallCache(Path(folder, "calls.sqlite"))) as cache,
+        asyncio.Runner(loop_factory=Jumping) as runner,
+    ):
         return runner.run(main())
 
 
