@@ -125,7 +125,11 @@ def test_two_threads_work_at_once_in_two_folders_and_not_in_one(tmp_path: Path):
         def work(name: str, out: str, begin: threading.Barrier) -> None:
             begin.wait()
             try:
-                result = longmark.run(records(30), QR, judges=f"m@{server.base_url}", out=tmp_path / out, concurrency=4)
+                words: dict[str, Any] = {
+                    "judges": f"m@{server.base_url}",
+                    "cache": tmp_path / f"{out == 'same'}.sqlite",
+                }
+                result = longmark.run(records(30), QR, out=tmp_path / out, concurrency=4, **words)
                 found[name] = [row.score for row in result.rows()]
             except UserError as error:
                 found[name] = error

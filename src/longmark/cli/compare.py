@@ -119,8 +119,8 @@ def _published(
     check_out(arguments.out)
     same = ("by", "alpha", "level", "seed", "allow_different_judges")
     shared = {name: getattr(arguments, name) for name in same}
-    shared["cluster"] = cluster_of(arguments.cluster, arguments.runs)
     claims = load_hypotheses(arguments.hypotheses) if arguments.hypotheses else ()
+    shared["cluster"] = cluster_of(arguments.cluster, arguments.runs)
     metrics, shared["bounds"] = split(arguments.metrics), bounds_of(arguments.bounds)
     shared.update(higher=split(arguments.higher), lower=split(arguments.lower))
     with under_way() as tell:
