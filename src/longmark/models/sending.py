@@ -100,7 +100,6 @@ class Sender:
         self, concurrency: int, budget: Budget, price_of: Callable[[Backend], Price], rng: random.Random
     ) -> None:
         self.counts = Counts()
-        self.budget = budget
         self.stops_when_refused = False
         self.refused = ""  # what the endpoint said that refused every call so far, or nothing
         self.share = 1.0  # of the rates of longmark.yaml, where other processes have the rest
@@ -114,6 +113,14 @@ class Sender:
         self._here: set[asyncio.Future[Any]] = set()  # calls of models on this machine
         self._in_flight = 0
         self._waits: dict[object, tuple[float, str]] = {}  # until when (loop time), and for what
+
+    @property
+    def budget(self) -> Budget:
+        return self._turns.budget
+
+    @budget.setter
+    def budget(self, budget: Budget) -> None:
+        self._turns.budget = budget
 
     @property
     def stopped(self) -> bool:

@@ -94,6 +94,7 @@ class Batcher:
         return self._journal
 
     def close(self) -> None:
+        AT_LEAST.set(0)
         if self._journal is not None:
             self._journal.close()
             self._journal = None
