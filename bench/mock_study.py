@@ -227,6 +227,8 @@ def compare(before: Path, after: Path, renames: Path) -> int:
             continue
         for key in old[0] if old else ():
             now = columns.get((name, key), columns.get(("*", key), key))
+            if now in old[0] and (name, now) not in columns:  # the table has the new names already
+                now = key
             if now == "-":  # left out on purpose; the map says so
                 continue
             if new and now not in new[0]:

@@ -2,12 +2,9 @@
 thread."""
 
 import os
-from collections.abc import Iterator
 
 import pytest
 from hypothesis import HealthCheck, settings
-
-from longmark.concurrency import AT_LEAST
 
 # they look for wrong results: how long one takes on a busy machine is not judged
 settings.register_profile("longmark", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -22,10 +19,3 @@ def _figures_as_svg_alone(request: pytest.FixtureRequest, monkeypatch: pytest.Mo
     """PDF and PNG take five times as long as SVG; a test that is about them is marked `all_formats`."""
     if "all_formats" not in request.keywords:
         monkeypatch.setattr("longmark.report.figures.FORMATS", ("svg",))
-
-
-@pytest.fixture(autouse=True)
-def _width_of_batches_ends_with_the_test() -> Iterator[None]:
-    """A command that sends batches lets more be under way in its process; the next test is another process."""
-    yield
-    AT_LEAST.set(0)

@@ -447,6 +447,11 @@ def test_runs_that_do_not_belong_together_are_refused(tmp_path: Path, two: list[
         merge([two[0], tmp_path / "seeded"], tmp_path / "run")
     with pytest.raises(SettingsChanged, match=r"--metrics: removed: score.readability.grade_level"):
         merge([two[0], tmp_path / "fewer"], tmp_path / "run")
+    manifest = orjson.loads((two[1] / "manifest.json").read_bytes())
+    (two[1] / "manifest.json").write_bytes(orjson.dumps(manifest | {"cluster": "topic"}))
+    with pytest.raises(SettingsChanged, match=r"--cluster: was .*, now topic"):
+        merge(two, tmp_path / "run")
+    (two[1] / "manifest.json").write_bytes(orjson.dumps(manifest))
     assert not (tmp_path / "run").exists()
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "notes.txt").touch()

@@ -156,7 +156,6 @@ def open_models(arguments: argparse.Namespace, names: ModelNames) -> Iterator[tu
         registry = Registry(cache, arguments.timeout, arguments.max_reply_bytes, config=arguments.config, trust=trust)
         domain = load(getattr(arguments, "domain", None))
         backends = registry.backends(names)
-        client.at_once(backends.all(), 0)
         try:
             yield Models(backends, client, UsageLog(), book, domain=domain), registry
         finally:
@@ -168,6 +167,7 @@ def finish_with(models: Models, work: Callable[[], Coroutine[Any, Any, Done]]) -
     """Runs the work to its end, and closes what the models have open."""
 
     async def then_closed() -> Done:
+        models.client.at_once(models.backends.all(), 0)
         try:
             return await work()
         finally:

@@ -126,7 +126,8 @@ def _check(runs: Sequence[_Run]) -> None:
         if (run.part.split, run.part.of) != (first.part.split, first.part.of):
             its = (f"{one.path} is {one.part} of {one.part.source} (split {one.part.split})" for one in (first, run))
             raise UserError(f"the runs are not of one split: {', '.join(its)}; run the parts of one `longmark split`")
-        changed = list(differences("", first.told("fixed"), run.told("fixed")))
+        before, after = ({**one.told("fixed"), "cluster": one.manifest.get("cluster")} for one in (first, run))
+        changed = list(differences("", before, after))
         for model, words in run.told("settled").items():
             if (known := first.manifest.setdefault("settled", {}).setdefault(model, words)) != words:
                 changed.append(

@@ -249,6 +249,12 @@ def check_budget(backends: Backends, budget: Budget) -> None:
 
 
 def tell_unsupported(settings: Settings, options: SessionOptions) -> None:
+    wanted = [one for one in settings.backends.all() if one.width is None and options.batching.wants(one)]
+    if wanted:
+        from longmark.models.batches.vendors import vendor_of
+
+        for name in sorted({one.name for one in wanted if hasattr(one, "chat") and vendor_of(one) is None}):
+            options.tell(f"{name}: no batch API is known here. Its calls are sent one by one, at the full price.")
     for chosen in settings.selected:
         if (why := unsupported(settings, chosen)) is not None:
             options.tell(f"{chosen.name} will be unscored for every example that needs a call: {why}")

@@ -49,9 +49,8 @@ _TABLES = {  # table -> its columns and constraints
         most_prompt INTEGER NOT NULL, most_completion INTEGER NOT NULL, most_usd REAL, state TEXT NOT NULL,
         status INTEGER, prompt INTEGER, cached_prompt INTEGER, completion INTEGER, usd REAL)""",
 }
-_LAYOUT = (
-    2  # SQLite's user_version of files that this version writes; 1 had no ledger; 0: made before there was a number
-)
+# SQLite's user_version of files that this version writes; 1 had no ledger; 0: made before there was a number
+_LAYOUT = 2
 _BEFORE = {"calls": ["key", "kind", "model", "created", "usd", "reply"], "claims": ["key", "owner", "until"]}
 # what `take_from` does with an attached cache. Ids of its attempts are shifted. A session that is here was taken
 # before. The claims are those of calls whose last attempt is unknown.
@@ -309,10 +308,8 @@ class CallCache:
         except Exception as error:  # whatever it is: those who wait must hear of it
             if self._db.in_transaction:
                 self._db.execute("ROLLBACK")
-            self._ended[:0], self._withdrawn[:0] = (
-                ended,
-                withdrawn,
-            )  # what became of attempts is told with the next commit
+            self._ended[:0] = ended  # what became of attempts is told with the next commit
+            self._withdrawn[:0] = withdrawn
             self._sessions.clear()
             for wish in wanted:
                 wish.granted.clear()

@@ -208,6 +208,27 @@ def test_a_round_under_a_budget_in_dollars_is_one_batch(tmp_path: Path):
         assert server.created == 1
 
 
+def test_a_round_that_does_not_fit_into_the_budget_is_split(tmp_path: Path):
+    with serving("openai", tmp_path, n=60) as server:
+        assert score(tmp_path, "free", "--batch").code == 0
+        [session] = manifest_of(tmp_path / "free")["sessions"]
+        spent = session["usd"]
+        assert server.created == 1
+        done = score(tmp_path, "tight", "--batch", "--max-usd", str(1.5 * spent))  # 40 calls need 5 x that at most
+        [session] = manifest_of(tmp_path / "tight")["sessions"]
+        assert (done.code, reasons(rows_of(tmp_path / "tight"))) == (0, [])
+        assert session["usd"] == pytest.approx(spent)
+        assert server.created > 3
+
+
+def test_an_endpoint_without_a_known_batch_api_is_told_before_it_is_paid_at_the_full_price(tmp_path: Path):
+    write_jsonl(tmp_path / "given.jsonl", records(2))
+    entry = {"model": "g", "dialect": "gemini", "endpoint": "http://127.0.0.1:9/v1beta"}
+    (tmp_path / "longmark.yaml").write_text(yaml.safe_dump({"models": {"m": entry}}))
+    assert "m: no batch API is known here" in score(tmp_path, "b", "--batch", "--dry-run").err
+    assert "no batch API" not in score(tmp_path, "b", "--dry-run").err
+
+
 def test_a_vendor_that_fails_for_long_is_asked_again_by_each_call(tmp_path: Path):
     with serving("openai", tmp_path, broken=15) as server:
         assert score(tmp_path, "b", "--batch").code == 0

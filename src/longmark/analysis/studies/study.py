@@ -139,6 +139,8 @@ class Stage:
 async def made_with(work: Awaitable[Any], models: Models | None) -> tuple[Made, Any]:
     """What a coroutine made with these models, and its own result, which has `examples` and `left_out` (each with
     `again`: a model gave no reply). The models are closed afterwards."""
+    if models is not None:
+        models.client.at_once(models.backends.all(), 0)
     try:
         done = await work
     finally:

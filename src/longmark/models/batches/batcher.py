@@ -26,7 +26,7 @@ from longmark.concurrency import AT_LEAST, COMPUTING
 from longmark.errors import ModelError, RateLimited, RequestRefused, ServerFault
 from longmark.models.batches import Batching
 from longmark.models.batches.journal import UNKNOWN, Batch, Journal
-from longmark.models.batches.vendors import FileVendor, Result, Seen, Vendor, vendor_of
+from longmark.models.batches.vendors import Result, Seen, Vendor, vendor_of
 from longmark.models.http import Refusal
 from longmark.models.http_model import VIA
 from longmark.models.keys import redact_reply
@@ -94,7 +94,6 @@ class Batcher:
         return self._journal
 
     def close(self) -> None:
-        AT_LEAST.set(0)
         if self._journal is not None:
             self._journal.close()
             self._journal = None
@@ -108,7 +107,7 @@ class Batcher:
 
     def width(self, models: Iterable[Any], usual: int) -> int:
         """How much is worked on at once: where a model's calls go in batches, so many examples that rounds are large.
-        It holds for all that is begun from here on."""
+        It holds for all that the event loop's work begins from here on."""
         if not any(map(self.takes, models)):
             return usual
         AT_LEAST.set(self.how.examples)
@@ -260,7 +259,7 @@ class Batcher:
             self._in_batch[batch.id] = waiting
             try:
                 file = await self._steady(lambda: vendor.upload(f"longmark-{batch.id}.jsonl", data))
-                while file and isinstance(vendor, FileVendor) and not await self._steady(lambda: vendor.ready(file)):
+                while file and not await self._steady(lambda: vendor.ready(file)):
                     await self._pause(_SOON)
             except (ModelError, Stopped) as error:
                 self.journal.drop(batch.id)

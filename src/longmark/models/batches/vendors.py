@@ -13,6 +13,7 @@ https://platform.claude.com/docs/en/build-with-claude/batch-processing and .../d
 from __future__ import annotations
 
 import hashlib
+from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -24,7 +25,7 @@ import orjson
 from longmark.errors import ServerFault
 from longmark.models.http import Endpoint, as_json
 
-_MIB = 1_000_000  # vendors count megabytes in one way or the other: the smaller one
+_MB = 1_000_000  # vendors count megabytes in one way or the other: the smaller one
 _PAGES = 1000  # of a list that are read, at most
 _QUEUE_FULL = "token_limit_exceeded"  # code of a batch that came too early
 UNPROCESSED = -1  # the status of a line that its vendor did not process, and does not bill
@@ -55,12 +56,12 @@ class Seen:
 Result = tuple[str, int, bytes]  # custom id, HTTP status (or UNPROCESSED), body
 
 
-class Vendor:
+class Vendor(ABC):
     """A batch API at an endpoint. most_lines, most_bytes: of a batch; window: hours in which it ends; marked: its list
     shows what it carries of ours; price: what a call costs, as the vendor documents it: a share of the list price."""
 
     most_lines = 50_000
-    most_bytes = 100 * _MIB
+    most_bytes = 100 * _MB
     window = 24.0
     marked = True
     price = 1.0
@@ -79,27 +80,31 @@ class Vendor:
         """What is sent for a batch."""
         return b"\n".join(lines) + b"\n"
 
+    @abstractmethod
     async def upload(self, name: str, data: bytes) -> str | None:
         """The id of the uploaded file; None where the vendor takes none."""
-        raise NotImplementedError
 
-    async def submit(self, ours: str, model: str, file: str | None, data: bytes) -> Seen:
-        raise NotImplementedError
+    async def ready(self, file: str) -> bool:
+        """Whether an uploaded file can be used."""
+        return True
 
-    async def look(self, id: str) -> Seen:
-        raise NotImplementedError
+    @abstractmethod
+    async def submit(self, ours: str, model: str, file: str | None, data: bytes) -> Seen: ...
 
+    @abstractmethod
+    async def look(self, id: str) -> Seen: ...
+
+    @abstractmethod
     def listed(self, since: float) -> AsyncIterator[Seen]:
         """Batches created since then (seconds since 1970), newest first where the vendor lists them so."""
-        raise NotImplementedError
 
-    async def results(self, seen: Seen) -> list[Result]:
-        raise NotImplementedError
+    @abstractmethod
+    async def results(self, seen: Seen) -> list[Result]: ...
 
-    async def cancel(self, id: str) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    async def cancel(self, id: str) -> None: ...
 
-    async def delete(self, file: str) -> None:
+    async def delete(self, file: str) -> None:  # noqa: B027 - a vendor without files has none to delete
         """Deletes a file."""
 
     async def _json(self, method: str, path: str, body: Any = None, query: Mapping[str, Any] | None = None) -> Any:
@@ -124,8 +129,8 @@ class Vendor:
             wrong = error
         raise ServerFault(f"{self.host} sent {what} in another form ({type(wrong).__name__})", 200).with_bill()
 
-    def _seen(self, reply: Any) -> Seen:
-        raise NotImplementedError
+    @abstractmethod
+    def _seen(self, reply: Any) -> Seen: ...
 
 
 class FileVendor(Vendor):
@@ -133,14 +138,14 @@ class FileVendor(Vendor):
 
     batches, files, purpose = "/batches", "/files", "batch"
     window_text = "24h"
-    most_bytes = 200 * _MIB  # OpenAI (guide, "Rate limits"): 50,000 requests and 200 MB; the same at Groq
+    most_bytes = 200 * _MB  # OpenAI (guide, "Rate limits"): 50,000 requests and 200 MB; the same at Groq
     price = 0.5  # OpenAI: 50 % lower costs
     _ENDED = ("completed", "failed", "expired", "cancelled")
 
     def __init__(self, endpoint: Endpoint) -> None:
         super().__init__(endpoint)
         if not any(self.host.endswith(host) for host in ("openai.com", "groq.com")):
-            self.price, self.most_bytes = 1.0, 100 * _MIB  # of an endpoint that nobody has described
+            self.price, self.most_bytes = 1.0, 100 * _MB  # of an endpoint that nobody has described
 
     async def upload(self, name: str, data: bytes) -> str:
         edge = f"longmark-{hashlib.sha256(data).hexdigest()[:32]}"  # in no line: JSON escapes nothing into it
@@ -156,13 +161,6 @@ class FileVendor(Vendor):
     @property
     def _upload_path(self) -> str:
         return self.files
-
-    async def ready(self, file: str) -> bool:
-        """Whether a file can be used. Azure processes files first, and fails a batch that names one before."""
-        if not isinstance(self, Azure):
-            return True
-        state = (await self._json("GET", f"{self.files}/{quote(file)}")).get("status")
-        return state not in ("pending", "running", "uploading")
 
     async def submit(self, ours: str, model: str, file: str | None, data: bytes) -> Seen:
         body = {"input_file_id": file, "endpoint": self.target, "completion_window": self.window_text}
@@ -236,12 +234,17 @@ class Azure(FileVendor):
 
     def __init__(self, endpoint: Endpoint) -> None:
         super().__init__(endpoint)
-        self.price, self.most_bytes = 0.5, 200 * _MIB
+        self.price, self.most_bytes = 0.5, 200 * _MB
 
     def _url(self, path: str) -> str:
         base, deployment, _ = self.endpoint.url("").partition("/deployments/")
         query = self.endpoint.url("").partition("?")[2]
         return f"{base}{path}{'?' + query if query else ''}" if deployment else self.endpoint.url(path)
+
+    async def ready(self, file: str) -> bool:
+        """Azure processes files first, and fails a batch that names one before."""
+        state = (await self._json("GET", f"{self.files}/{quote(file)}")).get("status")
+        return state not in ("pending", "running", "uploading")
 
 
 class Together(FileVendor):
@@ -252,7 +255,7 @@ class Together(FileVendor):
 
     def __init__(self, endpoint: Endpoint) -> None:
         super().__init__(endpoint)
-        self.price, self.most_bytes = 1.0, 100 * _MIB
+        self.price, self.most_bytes = 1.0, 100 * _MB
 
     @property
     def _upload_path(self) -> str:
@@ -271,7 +274,7 @@ class Mistral(FileVendor):
 
     def __init__(self, endpoint: Endpoint) -> None:
         super().__init__(endpoint)
-        self.price, self.most_bytes = 0.5, 512 * _MIB
+        self.price, self.most_bytes = 0.5, 512 * _MB
 
     def line(self, custom_id: str, body: Mapping[str, Any]) -> bytes:
         return as_json({"custom_id": custom_id, "body": {k: v for k, v in body.items() if k != "model"}})
@@ -326,7 +329,7 @@ class Anthropic(Vendor):
     `-` and `_`. Its list carries nothing of ours: once a batch has ended, it is known by the custom ids of its
     results."""
 
-    most_lines, most_bytes, marked, price = 100_000, 256 * _MIB, False, 0.5
+    most_lines, most_bytes, marked, price = 100_000, 256 * _MB, False, 0.5
 
     def line(self, custom_id: str, body: Mapping[str, Any]) -> bytes:
         return as_json({"custom_id": custom_id, "params": body})

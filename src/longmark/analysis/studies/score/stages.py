@@ -275,9 +275,7 @@ class _Stages:
 
     def _models(self, given: ModelNames, client: Client | None = None) -> Models:
         backends = self._registry.backends(given, ("generator", "embedder"))
-        client = client or self._client()
-        client.at_once(backends.all(), 0)
-        return Models(backends, client, UsageLog(), self.book, self.domain)
+        return Models(backends, client or self._client(), UsageLog(), self.book, self.domain)
 
 
 def _written_by(evaluator: str, variant: Example) -> Example:
