@@ -21,7 +21,7 @@ from longmark.annotate.auth import Access
 from longmark.annotate.site import import_study
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser
+    from playwright.sync_api import Browser, Route
 
 SERVE = """
 import sys
@@ -213,6 +213,20 @@ def test_on_a_phone_one_tap_leads_to_the_open_field_and_one_back(browser: Browse
             page.evaluate("scrollTo(0, 300)")
         page.locator(".sources summary", has_text="Passages").tap()
         assert page.locator(".sources .passages").is_visible()
+
+
+def test_what_is_filled_in_before_the_scripts_have_come_is_saved_too(browser: Browser, served: Served):
+    with someone(browser, served, "Ada") as ada:
+        slow: list[Route] = []
+        ada.page.route("**/*.js*", slow.append)
+        ada.page.goto(f"{served.url}/work", wait_until="commit")
+        choose(ada, "right", "yes")
+        assert slow
+        ada.page.unroute("**/*.js*")
+        for route in slow:
+            route.continue_()
+        ada.state("Saved")
+        assert values(served, "i0") == {"right": "yes"}
 
 
 def test_a_revoked_person_is_signed_out_and_keeps_the_words(browser: Browser, served: Served):

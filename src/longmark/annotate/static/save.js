@@ -173,3 +173,6 @@ function restore() {
   document.activeElement?.blur();
 }
 restore();
+// What was filled in before this script ran told it of no change.
+const early = ({ name, checked, defaultChecked, value, defaultValue }) => name?.startsWith("f.") && (checked !== defaultChecked || (defaultValue !== undefined && value !== defaultValue));
+if (changes === 0 && [...form.elements].some(early)) changed();
