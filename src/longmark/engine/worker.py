@@ -11,12 +11,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import Any, Protocol
 
 from longmark import progress
 from longmark.concurrency import COMPUTING
 from longmark.engine import pairs
 from longmark.engine.folder import RunFolder
+from longmark.engine.pairs import ChoiceRule
 from longmark.engine.settings import RETRIED, Settings
 from longmark.errors import LongmarkError, NoScore, UserError
 from longmark.metric import Score
@@ -30,6 +31,9 @@ from longmark.records import Answered, Row, Signature, Usage
 _UNANSWERED = frozenset({"model_error", "over_budget"})
 _NO_REPLY = RETRIED | {"too_long"}  # these rows had no reply; replies that the cache holds for them are good
 
+
+Results = Mapping[str, Score | NoScore]
+"""The full name of each score that is wanted -> what it came to."""
 
 _HELD = 256  # rows that wait until what is sent to the models is settled, at most
 _LONGEST = 300  # characters of an error of a metric's code in a reason
@@ -53,7 +57,7 @@ class Outcome:
     """What came of a task: a result for each score that is wanted."""
 
     task: Task
-    results: Mapping[str, Score | NoScore]
+    results: Results
     usage_log: UsageLog
 
     @property
@@ -62,11 +66,23 @@ class Outcome:
         return any(isinstance(one, NoScore) and one.status in _UNANSWERED for one in self.results.values())
 
 
+class Executor(Protocol):
+    """Computes scores in other processes. ahead: how many computations it is given at once, so that they travel
+    together; takes: whether it computes this one; results: None if it turns out that it cannot."""
+
+    ahead: int
+
+    def takes(self, task: Task) -> bool: ...
+
+    async def results(self, task: Task) -> Results | None: ...
+
+
 class WorkerPool:
     """The work of one session in a run's folder.
 
     system: the system of examples that name none. on_row: called with every row that is written. on_calls: called
-    before a row is written, with the calls that it counts; None: they are not noted.
+    before a row is written, with the calls that it counts; None: they are not noted. executor: computes elsewhere what
+    it takes; None: all is computed here.
     """
 
     def __init__(
@@ -79,6 +95,7 @@ class WorkerPool:
         retry: frozenset[str] = RETRIED,
         on_row: Callable[[Row], None] = lambda _row: None,
         on_calls: Callable[[Row, Sequence[Booked]], None] | None = None,
+        executor: Executor | None = None,
     ) -> None:
         self._folder = folder
         self._settings = settings
@@ -87,6 +104,7 @@ class WorkerPool:
         self._retry = retry
         self._on_row = on_row
         self._on_calls = on_calls
+        self._executor = executor
         self._stop = False
         self._computing: set[asyncio.Future[Any]] = set()
         COMPUTING.set(self._computing)
@@ -159,7 +177,7 @@ class WorkerPool:
         done = {(outcome.task.n, outcome.task.chosen.name) for outcome in self._held}
         tasks = (task for task in self.tasks() if (task.n, task.chosen.name) not in done)
         async with asyncio.TaskGroup() as group:
-            for _ in range(workers):
+            for _ in range(max(workers, self._executor.ahead if self._executor else 0)):
                 group.create_task(self._worker(tasks))
         if self._broken:
             bugs = [error for error in self._broken if not isinstance(error, UserError)]
@@ -206,10 +224,13 @@ class WorkerPool:
         return self._rows(await self._outcome(task))
 
     async def _outcome(self, task: Task) -> Outcome:
-        example, chosen = task.example, task.chosen
+        chosen, settings = task.chosen, self._settings
         booked = None if self._on_calls is None else list[Booked]()
         usage_log = UsageLog(first=self._folder.first, refresh=task.refresh, booked=booked)
-        settings = self._settings
+        if self._executor is not None and self._executor.takes(task):
+            results = await self._executor.results(task)
+            if results is not None:
+                return Outcome(task, results, usage_log)
         models = Models(
             settings.backends,
             self._client,
@@ -218,15 +239,7 @@ class WorkerPool:
             settings.domain,
             settings.judging_of(chosen),
         )
-        try:
-            results = await pairs.score(chosen, example, models, task.wanted, settings.comparison)
-        except Exception as error:
-            cause: BaseException = error
-            while isinstance(cause, BaseExceptionGroup):  # of a metric that has tasks of its own
-                cause = cause.exceptions[0]
-            if isinstance(cause, LongmarkError):
-                raise cause from None
-            results = dict.fromkeys(task.wanted, _bug(chosen, cause))
+        results = await computed(chosen, task.example, models, task.wanted, settings.comparison)
         return Outcome(task, results, usage_log)
 
     def _rows(self, outcome: Outcome) -> list[Row]:
@@ -273,6 +286,22 @@ class WorkerPool:
         }
         compared = pairs.params_of(chosen, task.example, settings.comparison)
         return replace(made, params=made.params | compared, settled=settled)
+
+
+async def computed(
+    chosen: Selected, example: Answered, models: Models, wanted: Sequence[str], by: ChoiceRule
+) -> Results:
+    """The scores of one computation; those that its code fails on have the status `metric_error`. Raises a
+    LongmarkError that is no matter of the example."""
+    try:
+        return await pairs.score(chosen, example, models, wanted, by)
+    except Exception as error:
+        cause: BaseException = error
+        while isinstance(cause, BaseExceptionGroup):  # of a metric that has tasks of its own
+            cause = cause.exceptions[0]
+        if isinstance(cause, LongmarkError):
+            raise cause from None
+        return dict.fromkeys(wanted, _bug(chosen, cause))
 
 
 def _bug(chosen: Selected, error: BaseException) -> NoScore:
