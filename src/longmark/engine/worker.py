@@ -110,6 +110,7 @@ class WorkerPool:
         COMPUTING.set(self._computing)
         self._broken: list[Exception] = []
         self._held: list[Outcome] = []
+        self._judging = {chosen.name: settings.judging_of(chosen) for chosen in settings.selected}
         self._signatures: dict[str, Signature] = {}
         self.versions: dict[str, dict[str, None]] = {}
         self.failed: dict[str, tuple[int, str]] = {}  # metric -> how many examples its code failed on, and how first
@@ -237,7 +238,7 @@ class WorkerPool:
             usage_log,
             settings.prompts,
             settings.domain,
-            settings.judging_of(chosen),
+            self._judging[chosen.name],
         )
         results = await computed(chosen, task.example, models, task.wanted, settings.comparison)
         return Outcome(task, results, usage_log)
@@ -246,7 +247,7 @@ class WorkerPool:
         task, usage_log = outcome.task, outcome.usage_log
         usages = [usage_log.usage, *(Usage() for _ in task.wanted[1:])]
         versions = {name: sorted(known) for name, known in usage_log.versions.items() if known}
-        signature = self._signatures.setdefault(task.chosen.name, self._signature(task))
+        signature = self._signatures.get(task.chosen.name) or self._signature(task)
 
         def row(name: str, usage: Usage, result: Score | NoScore) -> Row:
             scored = isinstance(result, Score)
@@ -285,7 +286,8 @@ class WorkerPool:
             if isinstance(model, Settling) and model.settled
         }
         compared = pairs.params_of(chosen, task.example, settings.comparison)
-        return replace(made, params=made.params | compared, settled=settled)
+        signature = replace(made, params=made.params | compared, settled=settled)
+        return self._signatures.setdefault(chosen.name, signature)
 
 
 async def computed(
