@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 from pydantic import BaseModel, StrictFloat, StrictInt, StrictStr
@@ -112,7 +113,7 @@ class ScorePrompts:
         with_reasons = (replace(self.reasons, use="reasons"), REASON) if self.reasons else ()
         return replace(self.text, use="text"), replace(self.expected, use="expected"), *with_reasons
 
-    @property
+    @cached_property
     def reasoned(self) -> Reader[Graded]:
         """Reads a score with its reason, or a score alone, whose evidence then says that the reason is missing."""
         schema = object_schema({**_WHY_SCHEMA, "score": dict(self.score_schema)})

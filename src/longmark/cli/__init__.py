@@ -10,6 +10,7 @@ import argparse
 import atexit
 import gc
 import importlib
+import os
 import sys
 import traceback
 from collections.abc import Sequence
@@ -39,6 +40,7 @@ def main(words: Sequence[str] | None = None) -> int:
     gc.set_threshold(500_000, 20, 20)  # searches for cycles take a fifth of a short command's time, and find none
     if words is None:  # a process of its own
         atexit.register(gc.freeze)
+        os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # it would look into every installed package
     with plain_streams():
         try:
             code = _run(words)
@@ -135,8 +137,9 @@ def parser(verb: str = "") -> argparse.ArgumentParser:
     )
     top.add_argument("--version", action="version", version=f"longmark {__version__}")
     verbs = top.add_subparsers(title="verbs", required=True, metavar="VERB")
-    for name in _MODULES:
-        importlib.import_module(f"longmark.cli.{name}").add_to(verbs)
+    modules = (importlib.import_module(f"longmark.cli.{name}") for name in _MODULES)
+    for add_some in (one for module in modules for one in getattr(module, "GROUPS", None) or (module.add_to,)):
+        add_some(verbs)
         if verb in verbs.choices:
             break
     for name, point in (plugins.installed("verbs") if verb not in verbs.choices else {}).items():

@@ -15,11 +15,6 @@ _BENCH = "a folder of `longmark benchmark generate` or `export`, or a file of it
 _RETRIEVER = "how passages are found (default: dense if the index has vectors, else bm25)"
 
 
-def add_to(verbs: Any) -> None:
-    for add_some in (_questions, _rag, _pairs, _benchmark):
-        add_some(verbs)
-
-
 def _questions(verbs: Any) -> None:
     one = add_verb(verbs, "questions", "questions:questions", "Sample questions of a domain: examples without answers.")
     add(one, "--n", "N", "number of questions to sample", required=True)
@@ -237,3 +232,6 @@ def _benchmark_run(actions: Any) -> None:
     add(one, "--prompts", "DIR", "a folder with ID.txt files that replace prompts")
     add(one, "--dry-run", "", "check items, books and models, and print the maximum number of calls; send nothing")
     add_calls(one)
+
+
+GROUPS = (_questions, _rag, _pairs, _benchmark)

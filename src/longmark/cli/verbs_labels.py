@@ -15,11 +15,6 @@ _LABELS = "training.jsonl of `longmark annotate export`, or items with status va
 _BENCH = "a folder of `longmark benchmark generate`, or a file of items"
 
 
-def add_to(verbs: Any) -> None:
-    for add_some in (_annotate, _train, _validator):
-        add_some(verbs)
-
-
 def _annotate(verbs: Any) -> None:
     text = "Collect human labels in a browser: a study in one YAML file, with exports for metaeval and the studies."
     actions = add_verb(verbs, "annotate", "annotate:annotate", text).add_subparsers(dest="action", metavar="ACTION")
@@ -148,3 +143,6 @@ def _add_judging(one: argparse.ArgumentParser) -> None:
     add(one, "--scoring", "expected|text", text, choices=["expected", "text"], default="expected")
     add(one, "--prompts", "DIR", "a folder with ID.txt files that replace prompts")
     add_calls(one)
+
+
+GROUPS = (_annotate, _train, _validator)

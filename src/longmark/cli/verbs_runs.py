@@ -26,11 +26,6 @@ from longmark.cli.arguments import (
 _CACHE_HELP = "the call cache (default: calls.sqlite in longmark's home)"
 
 
-def add_to(verbs: Any) -> None:
-    for add_some in (_run, _parts, _lists, _models):
-        add_some(verbs)
-
-
 def _run(verbs: Any) -> None:
     text = "Score examples: one row for each example and metric, in a resumable run folder."
     one = add_verb(verbs, "run", "run:run", text)
@@ -198,3 +193,6 @@ def _models(verbs: Any) -> None:
     add(one, "--cache", "FILE", _CACHE_HELP)
     add(one, "--connect", "", "also open a connection to each endpoint of longmark.yaml, and of each vendor with a key")
     add(one, "--json", "", "print the checks as JSON")
+
+
+GROUPS = (_run, _parts, _lists, _models)

@@ -29,9 +29,8 @@ from longmark.workspace import Workspace
 
 _SCHEMA = """
 CREATE TABLE examples (n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, content TEXT NOT NULL, variant INTEGER,
-    kind TEXT);
+    kind TEXT, question TEXT, system TEXT);
 CREATE TABLE earlier (id TEXT PRIMARY KEY, content TEXT NOT NULL, question TEXT, system TEXT) WITHOUT ROWID;
-CREATE TABLE asked_of (question TEXT, system TEXT, PRIMARY KEY (question, system)) WITHOUT ROWID;
 CREATE TABLE absent (n INTEGER PRIMARY KEY, id TEXT, question TEXT, system TEXT, status TEXT, reason TEXT,
     original TEXT);
 CREATE TABLE rows (n INTEGER, m INTEGER, offset INTEGER, status TEXT, PRIMARY KEY (n, m)) WITHOUT ROWID;
@@ -88,7 +87,7 @@ class RunFolder:
         self.absent_path = path / ABSENT_FILE
         self._scores = list(scores)
         self._number = {name: m for m, name in enumerate(scores)}
-        self._writes = 0
+        self._writes = self._kept = 0
         self._rows_file: int | None = None
         self._rows_end = 0
 
@@ -132,12 +131,9 @@ class RunFolder:
             for n, example in enumerate(examples, start=1):
                 with written(self.path):
                     file.write(example.to_json() + b"\n")
-                self._execute(
-                    "INSERT INTO examples VALUES (?, ?, ?, ?, ?)",
-                    (n - 1, example.id, example.content_hash(), example.variant_of is not None, example.variant),
-                )
-                its = (example.question_id, example.system or "")
-                self._execute("INSERT OR IGNORE INTO asked_of VALUES (?, ?)", its)
+                kind = (example.variant_of is not None, example.variant)
+                its = (n - 1, example.id, example.content_hash(), *kind, example.question_id, example.system or "")
+                self._execute("INSERT INTO examples VALUES (?, ?, ?, ?, ?, ?, ?)", its)
         finally:
             with written(self.path):
                 file.flush()
@@ -177,21 +173,25 @@ class RunFolder:
             self._rewrite_rows()
             self._db.execute("DELETE FROM rows")
             self._index_rows()
-        answered = "SELECT 1 FROM asked_of WHERE asked_of.question = original AND asked_of.system = absent.system"
-        self._execute(f"DELETE FROM absent WHERE EXISTS ({answered})", ())
-        if removed_count:
-            self._note_removed()
-        self._write_absent()
+        if removed or self._count("absent") or self.absent_path.exists():
+            for table in ("examples", "absent"):
+                self._db.execute(f"CREATE INDEX answered_in_{table} ON {table} (question, system)")
+            answered = "SELECT 1 FROM examples AS its WHERE its.question = original AND its.system = absent.system"
+            self._execute(f"DELETE FROM absent WHERE EXISTS ({answered})", ())
+            if removed_count:
+                self._note_removed()
+            self._write_absent()
         os.replace(self.path / ".examples.jsonl.new", self.examples_path)
         self._rows_file = os.open(self.rows_path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
         self._rows_end = os.fstat(self._rows_file).st_size
-        return Changes(new, changed, removed, self._count("rows"))
+        self._kept = self._count("rows")
+        return Changes(new, changed, removed, self._kept)
 
     def _note_removed(self) -> None:
         """Answers of earlier sessions to questions that their system does not answer any more."""
         gone = (
             "id NOT IN (SELECT id FROM examples) AND NOT EXISTS "
-            "(SELECT 1 FROM asked_of WHERE asked_of.question = its.question AND asked_of.system = its.system) AND "
+            "(SELECT 1 FROM examples AS e WHERE e.question = its.question AND e.system = its.system) AND "
             "NOT EXISTS (SELECT 1 FROM absent WHERE absent.question = its.question AND absent.system = its.system)"
         )
         insert = f"INSERT INTO absent SELECT NULL, id, question, system, 'removed', ?, '' FROM its WHERE {gone}"
@@ -258,8 +258,10 @@ class RunFolder:
     # Rows --------------------------------------------------------------------------------------------------------
 
     def missing(self, n: int, scores: Collection[str], retry: Collection[str]) -> dict[str, str | None]:
-        """Which of these scores the example still needs a row for, with the status of the row it has (None: none).
-        retry: statuses of rows to make again."""
+        """Which of these scores the example still needs a row for, with the status of the row it has (None: none), by
+        the rows of earlier sessions. retry: statuses of rows to make again."""
+        if not self._kept:
+            return dict.fromkeys(scores)
         rows = self._do("SELECT m, status FROM rows WHERE n = ?", (n,)).fetchall()
         found = {self._scores[m]: status for m, status in rows}
         return {name: found.get(name) for name in scores if name not in found or found[name] in retry}

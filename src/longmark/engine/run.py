@@ -27,7 +27,6 @@ from longmark.models.registry import Registry
 from longmark.models.trust import Trust
 from longmark.prompts import PromptBook, from_folder
 from longmark.records.read import ExampleSource
-from longmark.text.overlap import named_checker
 
 T = TypeVar("T")
 
@@ -78,7 +77,11 @@ def make_settings(names: Sequence[str | Metric], registry: Registry, options: Ru
         named(None, f"{' and '.join(readers)} look{'s' * (len(readers) == 1)} for what the questions' domain names")
     book = from_folder(Path(options.prompts), every_prompt(selected)) if options.prompts else PromptBook()
     called = {role for chosen in selected for role in chosen.metric.models}
-    backends = registry.backends(replace(options, checker=named_checker(options.checker)), called)
+    if options.checker is not None:
+        from longmark.text.overlap import named_checker
+
+        options = replace(options, checker=named_checker(options.checker))
+    backends = registry.backends(options, called)
     settings = Settings(
         selected,
         backends,

@@ -76,6 +76,7 @@ class HttpChat(HttpModel):
     def __init__(self, endpoint: Endpoint, model: str, name: str, settings: ModelSettings = DEFAULTS) -> None:
         super().__init__(endpoint, model, name, settings)
         self._knowledge = known(model, settings.body)
+        self._budget = thinking_budget(settings.body)
         self._withheld: frozenset[str] | None = None  # once settled
         self._replied = False  # or failed in a way that teaches nothing
         self._cut: dict[int, _Cut] = {}  # by the id of the request, which it keeps alive
@@ -178,7 +179,7 @@ class HttpChat(HttpModel):
         if self.settings.thinking_tokens is not None:
             return self.settings.thinking_tokens
         learnt = next((room for room in reversed(ROOMS) if self._knows(f"thinks:{room}")), 0)
-        return max(learnt, ROOMS[0] if self._knowledge.thinks else 0, thinking_budget(self.settings.body))
+        return max(learnt, ROOMS[0] if self._knowledge.thinks else 0, self._budget)
 
     def reply_limit(self, request: ChatRequest) -> int:
         """The most tokens of the reply, thinking included."""
