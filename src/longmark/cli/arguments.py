@@ -111,8 +111,18 @@ def add_input(one: argparse.ArgumentParser) -> None:
     """Options on the file that a verb reads."""
     data = one.add_argument_group("input")
     add(data, "--limit", "N", "read the first N examples only")
-    add(data, "--map", "FIELD=COLUMN", "read a field from this column of the file; repeatable")
+    path = (
+        "read a field from this column, a path such as input.messages[-1].content, or several with commas; repeatable"
+    )
+    add(data, "--map", "FIELD=COLUMN", path)
+    add(data, "--encoding", "NAME", "the encoding of a text file, such as cp1252 (default: UTF-8)", default="")
     add(data, "--skip-bad", "", "skip bad records instead of stopping")
+
+
+def reading(arguments: argparse.Namespace) -> dict[str, Any]:
+    """What the options of `add_input` say to `records.read.Reading`."""
+    mapping = pairs(arguments.map, "--map FIELD=COLUMN")
+    return {"mapping": mapping} | {name: getattr(arguments, name) for name in ("limit", "encoding", "skip_bad")}
 
 
 def add_verbose(one: Any) -> None:

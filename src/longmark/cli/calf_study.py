@@ -57,5 +57,5 @@ def _declared(arguments: argparse.Namespace, options: Any, session: Session) -> 
     how = run_options(arguments)
     registry = session.registry
     settings = make_settings(arguments.metrics, registry, how) if arguments.metrics and registry else None
-    reading = {name: value for name in ("limit", "mapping", "skip_bad") if (value := getattr(how, name))}
+    reading = {name: value for name in ("limit", "mapping", "encoding", "skip_bad") if (value := getattr(how, name))}
     return declared(CalfPlan(arguments.out, files[0] if files else None, runs, settings, options, reading), session)

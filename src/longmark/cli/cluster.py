@@ -11,7 +11,7 @@ from typing import Any
 
 import orjson
 
-from longmark.cli.arguments import pairs
+from longmark.cli.arguments import reading
 from longmark.engine.merge import merge as merged
 from longmark.engine.run import open_cache
 from longmark.engine.split import LIMITS
@@ -25,9 +25,7 @@ from longmark.report.tables import Column, Table, as_text
 
 def split(arguments: argparse.Namespace) -> int:
     limits = {name: getattr(arguments, name) for name in LIMITS if getattr(arguments, name) is not None}
-    mapping = pairs(arguments.map, "--map FIELD=COLUMN")
-    its = {"mapping": mapping, "limit": arguments.limit, "skip_bad": arguments.skip_bad}
-    parts = split_into(arguments.examples, arguments.parts, arguments.out, limits, **its)
+    parts = split_into(arguments.examples, arguments.parts, arguments.out, limits, **reading(arguments))
     if parts[0].skipped:
         print(f"{counted(parts[0].skipped, 'bad record')} skipped. The merged run counts them.", file=sys.stderr)
     heads = ["part", "examples", *(f"--{name.replace('_', '-')}" for name in limits)]

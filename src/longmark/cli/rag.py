@@ -16,7 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from longmark.cli.arguments import NO_VALUE, batching, pairs, split
+from longmark.cli.arguments import NO_VALUE, batching, pairs, reading, split
 from longmark.cli.terminal import stage_lines
 from longmark.cli.trust import trusting
 from longmark.engine.run import finish, open_cache
@@ -193,11 +193,12 @@ def _read_asked(arguments: argparse.Namespace) -> list[Example]:
 
 def read_questions(arguments: argparse.Namespace) -> list[Example]:
     """The questions of the input options. Bad records that --skip-bad leaves out are counted on standard error."""
-    mapping = pairs(arguments.map, "--map FIELD=COLUMN")
-    reading = Reading(arguments.questions, mapping=mapping, limit=arguments.limit, skip_bad=arguments.skip_bad)
-    questions = list(reading.singles())
-    if reading.bad:
-        print(f"{counted(reading.bad, 'bad record')} skipped.", file=sys.stderr)
+    given = Reading(arguments.questions, **reading(arguments))
+    questions = list(given.singles())
+    if given.notice:
+        print(given.notice, file=sys.stderr)
+    if given.bad:
+        print(f"{counted(given.bad, 'bad record')} skipped.", file=sys.stderr)
     return questions
 
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import astuple, fields
 from typing import Any
 
-from longmark.cli.arguments import BUG, INTERRUPTED, NO_VALUE, UNDER, pairs, split, tell_cautions
+from longmark.cli.arguments import BUG, INTERRUPTED, NO_VALUE, UNDER, pairs, reading, split, tell_cautions
 from longmark.cli.terminal import is_terminal
 from longmark.cli.trust import trusting
 from longmark.engine.estimate import Estimate, dry_run
@@ -43,8 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.out is None and not arguments.dry_run:
         raise UserError("the run folder is missing: add --out RUN")
     if arguments.cluster not in (None, QUESTION):  # before anything is paid for
-        mapping = pairs(arguments.map, "--map FIELD=COLUMN")
-        refuse_unknown(arguments.cluster, Reading(arguments.examples, mapping=mapping, skip_bad=True))
+        refuse_unknown(arguments.cluster, Reading(arguments.examples, **{**reading(arguments), "skip_bad": True}))
     options = run_options(arguments)
     with closing(open_cache(options.cache)) as cache:
         registry = Registry(
@@ -57,10 +55,10 @@ def run(arguments: argparse.Namespace) -> int:
         )
         settings = make_settings(arguments.metrics, registry, options)
         bounds = {name: spec.bounds for chosen in settings.selected for name, spec in chosen.scores.items()}
-        if arguments.fail_under and Reading(arguments.examples, mapping=options.mapping).holds_pairs():
+        if arguments.fail_under and Reading(arguments.examples, **options.reading).holds_pairs():
             bounds = dict.fromkeys(settings.scores, BOUNDS)
         conditions = parse_conditions(arguments.fail_under, settings.scores, bounds)
-        _refuse_unknown_systems(conditions, arguments, options.mapping)
+        _refuse_unknown_systems(conditions, arguments)
         if arguments.fail_under:
             tell_cautions(conditions, settings.selected)
         if arguments.dry_run:
@@ -70,16 +68,14 @@ def run(arguments: argparse.Namespace) -> int:
     return _conclude(result, settings, conditions, arguments)
 
 
-def _refuse_unknown_systems(
-    conditions: list[Condition], arguments: argparse.Namespace, mapping: Mapping[str, str]
-) -> None:
+def _refuse_unknown_systems(conditions: list[Condition], arguments: argparse.Namespace) -> None:
     """UnknownName, before anything is paid for, where a condition names a system that no example will have."""
     if arguments.out is None or all(one.system is None for one in conditions):
         return
     own = arguments.out.resolve().name
     if (arguments.out / "manifest.json").exists():
         own = read_object(arguments.out / "manifest.json", "use another folder").get("system", own)
-    records = Reading(arguments.examples, mapping=mapping, skip_bad=True)
+    records = Reading(arguments.examples, **{**reading(arguments), "skip_bad": True})
     refuse_unknown_systems(conditions, (example.system or str(own) for example in records))
 
 

@@ -29,7 +29,9 @@ _CACHE_HELP = "the call cache (default: calls.sqlite in longmark's home)"
 def _run(verbs: Any) -> None:
     text = "Score examples: one row for each example and metric, in a resumable run folder."
     one = add_verb(verbs, "run", "run:run", text)
-    add(one, "examples", "EXAMPLES", "a file of examples or pairs: .jsonl, .ndjson, .json, .csv, .tsv or .parquet")
+    add(
+        one, "examples", "EXAMPLES", "a file of examples or pairs (.jsonl, .csv, .json, .parquet, …) or of another tool"
+    )
     metrics = "metrics or families (see longmark metrics), with parameters (NAME@a=1), rubric.yaml or my_metric.py"
     add(one, "--metrics", "NAME,…", metrics, default=None, required=True)
     add(one, "--out", "RUN", "the run folder; repeat the command to resume")
@@ -40,6 +42,15 @@ def _run(verbs: Any) -> None:
     add(spend, "--retry", "STATUS,…", "compute rows with these statuses again (paid): unparsable, refused, too_long")
     add_cluster(one.add_argument_group("intervals"))
     add_gate(one)
+
+
+def _look(verbs: Any) -> None:
+    text = (
+        "Show what a file of answers holds: its format, three examples, what is not read, the metrics. Makes no call."
+    )
+    one = add_verb(verbs, "look", "look:look", text)
+    add(one, "examples", "EXAMPLES", "the file, as for longmark run")
+    add_input(one)
 
 
 def _parts(verbs: Any) -> None:
@@ -195,4 +206,4 @@ def _models(verbs: Any) -> None:
     add(one, "--json", "", "print the checks as JSON")
 
 
-GROUPS = (_run, _parts, _lists, _models)
+GROUPS = (_run, _look, _parts, _lists, _models)

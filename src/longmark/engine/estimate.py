@@ -82,7 +82,7 @@ async def dry_run(
                     shutil.copyfile(out / name, copy / name)
         with RunFolder(copy, settings.scores, named=out) as folder:
             folder.space.fix(settings.fixed())
-            source = Reading(examples, mapping=options.mapping, limit=options.limit, skip_bad=options.skip_bad)
+            source = Reading(examples, **options.reading)
             folder.stage(source)
             check_kind(bool(source.pairs), settings.selected, source.name, settings.comparison)
             folder.adopt()

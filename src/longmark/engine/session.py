@@ -91,9 +91,7 @@ async def execute(
             question, system = fields.get("question_id") or asked, fields.get("system") or ""
             folder.leave_out(f"line {line}", question, system if fields else None, "skipped", f"Bad record: {why}")
 
-        source = Reading(
-            examples, mapping=options.mapping, limit=options.limit, skip_bad=options.skip_bad, on_bad=skipped
-        )
+        source = Reading(examples, **options.reading, on_bad=skipped)
         check = ProfileCheck(settings.domain) if options.check_profiles and settings.reads_domain else None
         notes = kept.enter_context(closing(PartNotes(out, part))) if part else None
         read = notes.places(source) if notes else source
@@ -110,6 +108,7 @@ async def execute(
             "source": source.name,
             "environment": manifests.environment(),
             "examples": {"read": staged, "skipped": source.bad, "limit": options.limit},
+            **({"shape": source.shape.name, "ignored": +source.ignored} if source.shape else {}),
             **({"part": asdict(part)} if part else {}),
         }
         space.write()
@@ -117,6 +116,8 @@ async def execute(
         manifest["examples"]["absent"] = manifests.absent_hash(out)
         if notes:
             notes.begin()
+        if source.notice:
+            options.tell(source.notice)
         _tell_changes(options, source.bad, changes, folder.absent())
         if check is not None and (mismatch := check.message(settings.selected)) is not None:
             options.tell(mismatch)

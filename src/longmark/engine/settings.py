@@ -33,17 +33,19 @@ CONCURRENCY = 16  # calls at once to one model, where the user does not say
 class SessionOptions:
     """What can differ between two sessions of a run, because it changes no score.
 
-    limit: the first examples only. mapping: our field -> column of the file. skip_bad: leave bad records out instead of
-    stopping. concurrency: calls at once to one model, at most. retry: statuses to request again, beside `RETRIED`.
-    quiet: show no progress. tell: takes what the user should know, a sentence at a time. handle_signals: the first
-    Ctrl-C lets the calls under way at endpoints end (main thread only). check_profiles: tell where profiles do not fit
-    the domain. resend_unknown: send a call again whose last attempt may have been billed, with no reply; None: yes, but
-    not one in a batch. batching: what goes in batches. cluster: the field of the examples that dependent answers share,
-    which the folder keeps for its reports (None: as it has it).
+    limit: the first examples only. mapping: our field -> column of the file, or a path in its records. encoding: of a
+    text file, "": UTF-8. skip_bad: leave bad records out instead of stopping. concurrency: calls at once to one
+    model, at most. retry: statuses to request again, beside `RETRIED`. quiet: show no progress. tell: takes what the
+    user should know, a sentence at a time. handle_signals: the first Ctrl-C lets the calls under way at endpoints end
+    (main thread only). check_profiles: tell where profiles do not fit the domain. resend_unknown: send a call again
+    whose last attempt may have been billed, with no reply; None: yes, but not one in a batch. batching: what goes in
+    batches. cluster: the field of the examples that dependent answers share, which the folder keeps for its reports
+    (None: as it has it).
     """
 
     limit: int | None = None
     mapping: Mapping[str, str] = field(default_factory=dict)
+    encoding: str = ""
     skip_bad: bool = False
     concurrency: int = CONCURRENCY
     budget: Budget = field(default_factory=Budget)
@@ -74,6 +76,11 @@ class SessionOptions:
             raise UserError(f"resend_unknown: expected True, False or None, found {self.resend_unknown!r}")
         if isinstance(self.retry, str):
             raise UserError(f"retry: expected a list of statuses, found the text {self.retry!r}")
+
+    @property
+    def reading(self) -> dict[str, Any]:
+        """The options of `records.read.Reading`."""
+        return {name: getattr(self, name) for name in ("limit", "mapping", "encoding", "skip_bad")}
 
     @property
     def retried(self) -> frozenset[str]:

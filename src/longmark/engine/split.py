@@ -47,7 +47,7 @@ def split(
 ) -> list[Part]:
     """Writes an input in parts into the folder `out`, as `1.part`, `2.part`, …; the folder of an earlier split is
     replaced. A part may have no examples. limits: what sessions of all runs together may use, by names of `LIMITS`;
-    reading: options of `Reading` (mapping, limit, skip_bad).
+    reading: options of `Reading` (mapping, encoding, limit, skip_bad).
 
     UserError if the input cannot be read or is a part itself, the folder holds other files, or a limit is too small to
     be divided; BadInput for bad records (without `skip_bad`).

@@ -79,7 +79,7 @@ class Selected:
         """Full name -> score of an example, for every name wanted. Missing inputs, ModelError and OverBudget become
         NoScore."""
         try:
-            missing = [name for name in self.metric.needs if _is_missing(example, name)]
+            missing = [name for name in self.metric.needs if is_missing(example, name)]
             if missing:
                 reason = " ".join(f"The example has no {_FIELDS.get(name, name)}." for name in missing)
                 if "answer" in missing and isinstance(why := example.meta.get("no_answer"), str):
@@ -96,7 +96,7 @@ class Selected:
             return dict.fromkeys(wanted, NoScore(error.status, str(error)))
 
 
-def _is_missing(example: Answered, name: str) -> bool:
+def is_missing(example: Answered, name: str) -> bool:
     """Whether a field is None or has no entries. A blank answer is not missing; any other blank text is."""
     value = getattr(example, name, None)
     if name in ("answer", "base_answer", "a", "b"):

@@ -15,7 +15,7 @@ import orjson
 from pydantic import ValidationError
 
 from longmark.errors import UnknownName, UserError
-from longmark.records import pair_columns
+from longmark.records import pair_columns, paths
 from longmark.records.carried import CARRIED
 from longmark.records.example import Context, Example
 from longmark.records.files import NotJson, flaw, parse_json
@@ -61,9 +61,9 @@ class BadRecord(Exception):
 class Columns:
     """How the columns of one file are read.
 
-    mapping: our field -> column. cells: the values are cells of a CSV file, where an empty one is a missing value, `""`
-    an empty text, and a list is written as JSON. `never_seen`: the mapped columns that no record had so far; `seen`:
-    the columns of the first records.
+    mapping: our field -> column, path or several of them (`records.paths`). cells: the values are cells of a CSV file,
+    where an empty one is a missing value, `""` an empty text, and a list is written as JSON. `never_seen`: the mapped
+    columns that no record had so far; `seen`: the columns of the first records; `first`: the first record.
     """
 
     def __init__(self, mapping: Mapping[str, str] | None = None, cells: bool = False) -> None:
@@ -81,17 +81,35 @@ class Columns:
             field: self._column_of.pop(field) for field in pair_columns.FIELDS if field in self._column_of
         }
         self._mapped = frozenset(self._column_of.values())
-        self.never_seen = {*self._mapped, *(one for column in self._of_pairs.values() for one in column.split(","))}
+        fields = {**self._column_of, **self._of_pairs}
+        one = {field: column for field, column in fields.items() if field not in pair_columns.FIELDS[2:]}
+        self._sources = [paths.Source(column, field) for field, column in one.items()]
+        several = [path for field, column in fields.items() if field not in one for path in column.split(",")]
+        self._sources += [paths.Source(path, "label") for path in several]
         self.seen: dict[str, None] = {}
+        self.first: dict[str, Any] = {}
 
-    def example(self, record: Any) -> Answered:
-        """The Example of a record, a Pair where it has two answers. Raises BadRecord."""
+    @property
+    def never_seen(self) -> set[str]:
+        return {one for source in self._sources for one in source.never_seen}
+
+    def unseen(self) -> str:
+        """The mapped columns that no record had, with the nearest that there are, for a message."""
+        known, names = list(paths.known(self.first)), []
+        for one in sorted(self.never_seen):
+            near = paths.nearest(one, known)
+            names.append(f"{one} (near: {', '.join(near)})" if near else one)
+        return f"the column {', '.join(names)}; the columns are {columns_shown(self.seen)}"
+
+    def example(self, record: Any, given: Any = None) -> Answered:
+        """The Example of a record, a Pair where it has two answers. given: the record of another tool of which `record`
+        is what its shape read, in which mapped columns are. Raises BadRecord."""
         if not isinstance(record, dict):
             raise BadRecord(f"expected an object with named fields, found {found(record)}")
-        if self.never_seen:
-            self.never_seen.difference_update(record)
-            if len(self.seen) < _COLUMNS_SHOWN:
-                self.seen.update(dict.fromkeys(record))
+        mapped = self._with_paths(record if given is None else given, given is not None) if self._sources else {}
+        if given is not None:
+            record = {field: value for field, value in record.items() if field not in self._column_of}
+        record = record | mapped if mapped else record
         wrong: list[str] = []
         pair: dict[str, Any] = {}
         try:
@@ -109,7 +127,7 @@ class Columns:
             try:
                 value = self._value(field, raw)
             except Problem as problem:
-                wrong.append(str(problem))
+                wrong.append(f"{problem}{'' if given is None else _choice(field, raw, given)}")
                 continue
             if value is None or (value == () and field not in CARRIED):
                 continue
@@ -136,6 +154,23 @@ class Columns:
         except ValidationError as error:
             wrong.append(in_one_line(error))
         raise BadRecord("; ".join(wrong), fields)
+
+    def _with_paths(self, record: dict[str, Any], every: bool) -> dict[str, Any]:
+        """The mapped columns that a record has only by their paths, or every one."""
+        if len(self.seen) < _COLUMNS_SHOWN:
+            self.seen.update(dict.fromkeys(record))
+            self.first = self.first or record
+        made: dict[str, Any] = {}
+        for source in self._sources:
+            if source.never_seen:
+                source.see(record)
+            if every or source.text not in record:
+                try:
+                    value = source.column(record)
+                except Problem as problem:
+                    raise BadRecord(str(problem)) from None
+                made |= {} if value is None else {source.text: value}
+        return made
 
     def _assigned(self, record: dict[str, Any], rest: dict[str, Any]) -> Iterator[tuple[str, str, Any]]:
         """(field, column, value) of every column that is a field; the others go into `rest` if they have a value."""
@@ -254,6 +289,14 @@ def columns_shown(columns: Iterable[str]) -> str:
     """The first names, with `…` where there are more."""
     names = [str(column) for column in columns]
     return ", ".join(names[:_COLUMNS_SHOWN]) + (", …" if len(names) > _COLUMNS_SHOWN else "")
+
+
+def _choice(field: str, raw: Any, record: dict[str, Any]) -> str:
+    """Which parts of an object could be the text that it should be, for a message."""
+    if field not in _TEXTS or not isinstance(raw, dict) or not (place := paths.place_of(record, raw)):
+        return ""
+    texts = [f"--map {field}={place}.{name}" for name, value in raw.items() if isinstance(value, str)]
+    return f"; name its text: {' or '.join(texts[:3])}" if texts else ""
 
 
 def _nothing_known(record: dict[str, Any]) -> str:

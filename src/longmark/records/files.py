@@ -7,6 +7,7 @@ beyond `DEPTH`, a key that an object has twice (a parser would keep the last one
 
 from __future__ import annotations
 
+import io
 import json
 import re
 from collections import Counter
@@ -109,10 +110,17 @@ def text(path: Path, most: int, called: str = "") -> str:
         raise UserError(at(called or path, line, message)) from None
 
 
-def lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    """(number from 1, line with its end) of a regular file. UserError as `opened`, and for a line without an end."""
-    with opened(path) as file:
-        for number, line in enumerate(iter(partial(file.readline, LONGEST_LINE + 1), b""), 1):
+def lines(path: Path, encoding: str = "") -> Iterator[tuple[int, bytes]]:
+    """(number from 1, line with its end) of a regular file, as UTF-8. encoding: of the file, "": UTF-8. UserError as
+    `opened`, and for a line without an end."""
+    with opened(path) as raw:
+        found: Iterator[bytes] = iter(partial(raw.readline, LONGEST_LINE + 1), b"")
+        if encoding:
+            text = io.TextIOWrapper(raw, encoding, "surrogateescape", newline="\n")
+            found = (
+                line.encode(errors="surrogateescape") for line in iter(partial(text.readline, LONGEST_LINE + 1), "")
+            )
+        for number, line in enumerate(found, 1):
             if len(line) > LONGEST_LINE:
                 raise UserError(at(path, number, f"is longer than the limit of {LONGEST_LINE >> 20} MiB for a line"))
             yield number, line
@@ -168,6 +176,20 @@ def parse_document(raw: bytes) -> Any:
         raise ValueError(_TOO_DEEP) from None
 
 
+def element(text: str, at: int, ended: bool) -> tuple[Any, int] | None:
+    """The value that begins at a place of a text, as of `parse_document`, and where it ends. None if the text has not
+    ended and may have more of it."""
+    try:
+        value, end = _DECODER.raw_decode(text, at)
+    except json.JSONDecodeError as error:
+        if not ended and (error.msg.startswith("Unterminated string") or error.pos >= len(text) - _TOKEN):
+            return None
+        raise NotJson(f"is not JSON: {error.msg}: {text[error.pos : error.pos + 20]!r}") from None
+    except RecursionError:
+        raise ValueError(_TOO_DEEP) from None
+    return (value, end) if ended or end < len(text) else None
+
+
 def check(value: Any) -> None:
     """ValueError if a parsed value nests too deeply or holds a Flaw."""
     if why := flaw(value):
@@ -203,6 +225,7 @@ def read_object(path: Path, remedy: str) -> dict[str, Any]:
 
 
 _TOO_DEEP = f"is nested more than {DEPTH} levels deep"
+_TOKEN = 16  # characters that a piece of JSON has at most that cannot be read without its end, but for texts
 _START = 256  # bytes in which a text shows whether it has spaces after its keys, which orjson does not write
 
 

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import sqlite3
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from longmark.errors import BadInput, UserError
-from longmark.records import parts, sources
-from longmark.records.columns import BadRecord, Columns, columns_shown
+from longmark.records import containers, parts, sources
+from longmark.records.columns import BadRecord, Columns
 from longmark.records.example import Example, Question
 from longmark.records.files import BadLines
 from longmark.records.pair import Answered, Pair, singles
+from longmark.records.shapes import Shape
+from longmark.records.traces import assembled
 
 ExampleSource = str | Path | Iterable[Answered | Mapping[str, Any]] | Any
 """A file, Examples or records, or a table: a DataFrame of pandas or polars, a table of pyarrow."""
@@ -27,10 +31,11 @@ class Reading:
     record is good). `good` and `bad` are the counts, `bad_lines` the first messages,
     `name:line: field: what was expected`; `pairs`: the records are pairs (None: nothing was read); `line`: of the
     example that came last; `part`: which part of an input the file is, if it is one (`records.parts`): its bad records
-    were skipped when the input was split, and it may have no examples.
-    mapping: our field -> column; limit: stop after so many good examples; `name`: of the source, for messages and the
-    manifest; on_bad: gets the line, the fields that could be read and the message of each bad record that does not
-    repeat a good one.
+    were skipped when the input was split, and it may have no examples; `shape`: of another tool's records, None: they
+    are read by the names of their columns; `ignored`: what of that tool's records is not read, counted.
+    mapping: our field -> column or path; encoding: of a text file, "": UTF-8; limit: stop after so many good examples;
+    `name`: of the source, for messages and the manifest; on_bad: gets the line, the fields that could be read and the
+    message of each bad record that does not repeat a good one.
 
     UserError if the file cannot be read at all, there are no records, or no record has a mapped column.
     """
@@ -40,6 +45,7 @@ class Reading:
         given: ExampleSource,
         *,
         mapping: Mapping[str, str] | None = None,
+        encoding: str = "",
         limit: int | None = None,
         skip_bad: bool = False,
         on_bad: Callable[[int, Mapping[str, Any], str], None] = lambda _line, _fields, _message: None,
@@ -53,11 +59,17 @@ class Reading:
         self._kind = "part" if self.part else sources.kind_of(self._given) if isinstance(self._given, Path) else ""
         if not (isinstance(self._given, Path | Iterable) or sources.is_frame(self._given)):
             raise UserError(f"examples: expected a file, records or a DataFrame, found {type(given).__name__}")
+        if encoding:
+            sources.check_encoding(encoding)
         self._mapping = mapping
+        self._encoding = encoding
         self._limit = limit
         self._skip_bad = skip_bad
         self._on_bad = on_bad
         self._columns = self._new_columns()
+        self.shape: Shape | None = None
+        self.ignored: Counter[str] = Counter()
+        self._answers: set[str] = set()
         self._wrong = BadLines()
         self.name = str(given) if self._kind else "records"
         self.good = self.line = 0
@@ -76,15 +88,32 @@ class Reading:
 
         Ids are not compared, and the limit does not count.
         """
-        self._columns = self._new_columns()
+        self._columns, self.ignored, self._answers = self._new_columns(), Counter(), set()
         line = 0
-        for line, record in self._raw():
-            yield line, record if isinstance(record, Example | Pair) else self._example(record)
+        for line, record in self._shaped(self._raw()):
+            found = record if isinstance(record, Example | Pair) else self._example(record)
+            if found is not None:
+                yield line, found
         if not line and not self.part:
+            if self.ignored:
+                raise UserError(f"{self.name} has no answer. {self.notice} Were the texts recorded?")
             if self._kind:
                 raise UserError(f"{self.name} has no records; write one example per line or row")
             once = " (a generator can be read only once)" if isinstance(self._given, Iterator) else ""
             raise UserError(f"there are no examples: the input is empty{once}")
+
+    def _shaped(self, raw: Iterator[tuple[int, Any]]) -> Iterator[tuple[int, Any]]:
+        """The records, after the first one showed their shape; spans of a trace together."""
+        if self.part or (first := next(raw, None)) is None:
+            return raw
+        self.shape, raw = containers.shape_of(first[1]), chain([first], raw)
+        return assembled(raw, self.shape, self.ignored) if self.shape and self.shape.spans else raw
+
+    @property
+    def notice(self) -> str:
+        """Which tool's records were read, and what of them was not; "" where columns are read by their names."""
+        left = ", ".join(f"{count:,} {what}" for what, count in sorted((+self.ignored).items()))
+        return "" if self.shape is None else f"Read as {self.shape.name}. Not read: {left or 'nothing'}."
 
     def holds_pairs(self) -> bool:
         """Whether the first record that can be read is a pair."""
@@ -123,33 +152,38 @@ class Reading:
         if self.part:
             return
         if self._columns.never_seen and self._columns.seen:
-            names, there = ", ".join(sorted(self._columns.never_seen)), columns_shown(self._columns.seen)
-            raise UserError(f"--map: no record of {self.name} has the column {names}; the columns are {there}")
+            raise UserError(f"--map: no record of {self.name} has {self._columns.unseen()}")
         if self.bad and self._skip_bad and not self.good:
             left = f"{self.name}: all records are bad ({self.bad:,} of {self.bad:,})"
             raise BadInput([left, *self.bad_lines], self.bad + 1)
-        if not self._skip_bad:
+        if self.bad and not self._skip_bad:
+            text = self._kind in sources.TEXT and not self._encoding
+            if text and (note := sources.encoding_note(Path(self.name))):
+                raise BadInput([*self.bad_lines, note], self.bad + 1)
             self._wrong.check()
 
     def _new_columns(self) -> Columns:
-        return Columns(self._mapping, cells=self._kind in ("csv", "tsv"))
+        return Columns(self._mapping, cells=self._kind in sources.CELLS)
 
     def _raw(self) -> Iterator[tuple[int, Any]]:
         if isinstance(self._given, Path):
             if self.part:
                 return parts.records(self._given)
-            return sources.records(self._given, self._kind)
+            return sources.records(self._given, self._kind, self._encoding)
         if sources.is_frame(self._given):
             return sources.of_frame(self._given)
         return enumerate((dict(one) if isinstance(one, Mapping) else one for one in self._given), 1)
 
-    def _example(self, record: Any) -> Answered | str:
+    def _example(self, record: Any) -> Answered | str | None:
         if isinstance(record, sources.Unreadable):
             return record.message
         if self.part:
             return _Bad(record["bad"], record["fields"])
         try:
-            return self._columns.example(record)
+            if self.shape is None or not isinstance(record, dict):
+                return self._columns.example(record)
+            read = self.shape.read(record, self.ignored, self._answers)
+            return None if read is None else self._columns.example(read, record)
         except BadRecord as bad:
             return _Bad(str(bad), bad.fields)
 

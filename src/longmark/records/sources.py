@@ -13,17 +13,26 @@ import decimal
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from longmark.errors import UserError, library
+from longmark.errors import UnknownName, UserError, library
+from longmark.records import containers
 from longmark.records.columns import field_of
-from longmark.records.files import LARGEST, at, check, check_regular, content, lines, opened, parse_document, parse_json
+from longmark.records.files import LARGEST, at, check, check_regular, lines, opened, parse_json
 
 KINDS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "json", ".csv": "csv", ".tsv": "tsv", ".parquet": "parquet"}
 """Suffix -> format."""
+
+_MORE = {".xlsx": "xlsx", ".eval": "inspect", ".arrow": "arrow"}  # formats of records that are no documents
+TEXT = frozenset(("jsonl", "json", "csv", "tsv"))
+"""Formats of text, which have an encoding."""
+
+CELLS = frozenset(("csv", "tsv", "xlsx"))
+"""Formats whose values are cells: texts, of which the empty one is a missing value."""
 
 LONGEST_CELL = 1 << 26  # characters of a CSV cell (Python's own limit is 131,072), bytes of a Parquet value
 
@@ -44,30 +53,35 @@ Records = Iterator[tuple[int, Any]]
 
 
 def kind_of(path: Path) -> str:
-    """The format of a file by its suffix. UserError if there is no such file, it is empty or has another suffix."""
+    """The format of a file by its suffix, or `folder` for one of Hugging Face. UserError if there is no such file, it
+    is empty or has another suffix, or the folder has no data."""
+    if path.is_dir():
+        return "folder" if containers.data_files(path) else ""
     check_regular(path)
-    kind = KINDS.get(path.suffix.lower())
+    known = KINDS | _MORE
+    kind = known.get(path.suffix.lower())
     if kind is None:
         unpack = "unpack it first" if path.suffix.lower() in (".gz", ".zip", ".xz", ".zst", ".bz2") else "convert it"
-        raise UserError(f"{path}: the suffix must be one of {', '.join(KINDS)}; {unpack}, or rename it")
+        raise UserError(f"{path}: the suffix must be one of {', '.join(known)}; {unpack}, or rename it")
     if path.stat().st_size == 0:
         raise UserError(f"{path} is empty")
     return kind
 
 
-def records(path: Path, kind: str) -> Records:
-    """Every record of a file. UserError if the file as a whole cannot be read."""
+def records(path: Path, kind: str, encoding: str = "") -> Records:
+    """Every record of a file. encoding: of a text file, "": UTF-8. UserError if the file as a whole cannot be read."""
     try:
-        if kind == "parquet":
-            yield from _parquet(path)
+        if kind in _OTHERS:
+            yield from _OTHERS[kind](path)
             return
-        _check_encoding(path)
+        if not encoding:
+            _check_encoding(path)
         if kind == "jsonl":
-            yield from _jsonl(path)
+            yield from _jsonl(path, encoding)
         elif kind == "json":
-            yield from _json(path)
+            yield from _json(path, encoding)
         else:
-            yield from _csv(path, "\t" if kind == "tsv" else ",")
+            yield from _csv(path, "\t" if kind == "tsv" else ",", encoding)
     except OSError as error:
         raise UserError(f"{path} cannot be read: {error.strerror or error}") from error
 
@@ -77,9 +91,37 @@ def _check_encoding(path: Path) -> None:
     with opened(path) as file:
         start = file.read(4096)
     if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        raise UserError(f"{path} is UTF-16; save it as UTF-8")
+        raise UserError(f"{path} is UTF-16; save it as UTF-8, or add --encoding utf-16")
     if b"\x00" in start[:4] or start.count(b"\x00") * 8 > len(start):
-        raise UserError(f"{path} contains many NUL bytes and looks like UTF-16; save it as UTF-8")
+        raise UserError(f"{path} contains many NUL bytes and looks like UTF-16; save it as UTF-8, or add --encoding")
+
+
+def check_encoding(name: str) -> None:
+    """UserError if Python has no text encoding of this name."""
+    try:
+        if not codecs.lookup(name)._is_text_encoding:
+            raise LookupError
+    except LookupError:
+        usual = ("cp1252", "utf-16", "latin-1", "cp1251", "cp1250", "shift_jis", "gb18030", "euc_kr", "mac_roman")
+        raise UnknownName("encoding", name, usual, f"Usual ones are {', '.join(usual)}.") from None
+
+
+def encoding_note(path: Path) -> str:
+    """What a text file that is not UTF-8 seems to be written in, and what to do; "" for one that is UTF-8."""
+    decoder, sample = codecs.getincrementaldecoder("utf-8")(), b""
+    with opened(path) as file:
+        try:
+            while part := file.read(1 << 20):
+                sample = part
+                decoder.decode(part)
+        except UnicodeDecodeError as error:
+            from charset_normalizer import from_bytes
+
+            around = sample[max(0, error.start - (1 << 15)) : error.start + (1 << 15)]
+            best = from_bytes(around).best()
+            guess = "cp1252" if best is None or best.encoding in ("utf_8", "ascii") else best.encoding
+            return f"{path} is not UTF-8; it looks like {guess}: add --encoding {guess}, or save the file as UTF-8"
+    return ""
 
 
 def _check_names(path: Path | str, names: list[str]) -> None:
@@ -89,8 +131,8 @@ def _check_names(path: Path | str, names: list[str]) -> None:
 
 
 # JSON -----------------------------------------------------------------------------------------------------------------
-def _jsonl(path: Path) -> Records:
-    for number, raw in lines(path):
+def _jsonl(path: Path, encoding: str) -> Records:
+    for number, raw in lines(path, encoding):
         line = raw.removeprefix(codecs.BOM_UTF8) if number == 1 else raw
         if not line.strip():
             continue
@@ -102,31 +144,21 @@ def _jsonl(path: Path) -> Records:
             yield number, Unreadable(str(error))
 
 
-def _json(path: Path) -> Records:
-    raw = content(path, LARGEST).removeprefix(codecs.BOM_UTF8)
+def _json(path: Path, encoding: str) -> Records:
     try:
-        document = parse_document(raw)
-        if not isinstance(document, dict | list):
-            check(document)
+        for number, record in enumerate(containers.of_json(path, encoding or "utf-8-sig"), 1):
+            try:
+                check(record)
+            except ValueError as error:
+                record = Unreadable(str(error))
+            yield number, record
+    except UnicodeDecodeError:
+        raise UserError(encoding_note(path) or f"{path} is not written in {encoding}") from None
     except ValueError as error:
-        first = [line for line in raw.split(b"\n", 3)[:2] if line.strip()]
+        first = [line for _, line in islice(lines(path, encoding), 3) if line.strip()][:2]
         if len(first) == 2 and all(_is_object(line) for line in first):
             raise UserError(f"{path} has one record per line; rename it to .jsonl") from None
         raise UserError(f"{path} {error}") from None
-    del raw
-    if isinstance(document, dict):
-        if not isinstance(document.get("results"), list):
-            names = ", ".join(list(document)[:8])
-            raise UserError(f"{path}: expected a list of records, or an object with one under `results`; found {names}")
-        document = document["results"]
-    if not isinstance(document, list):
-        raise UserError(f"{path}: expected a list of records")
-    for number, record in enumerate(document, 1):
-        try:
-            check(record)
-        except ValueError as error:
-            record = Unreadable(str(error))
-        yield number, record
 
 
 def _is_object(line: bytes) -> bool:
@@ -137,9 +169,9 @@ def _is_object(line: bytes) -> bool:
 
 
 # CSV ------------------------------------------------------------------------------------------------------------------
-def _csv(path: Path, usual: str) -> Records:
+def _csv(path: Path, usual: str, encoding: str) -> Records:
     csv.field_size_limit(max(csv.field_size_limit(), LONGEST_CELL))
-    with path.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as file:
+    with path.open(encoding=encoding or "utf-8-sig", errors="surrogateescape", newline="") as file:
         first = file.readline()
         hint = _HINT.fullmatch(first.rstrip("\r\n"))
         if hint is None:
@@ -204,6 +236,16 @@ def _miscounted(cells: int, names: int, separators: str) -> str:
     return f"{counts}; they are separated by {separators}, like the names in the first line"
 
 
+def _sheet(path: Path) -> Records:
+    names: list[str] = []
+    for line, cells in containers.of_sheet(path):
+        if not names:
+            names = [cell.strip() or f"column_{number}" for number, cell in enumerate(cells, 1)] if any(cells) else []
+            _check_names(path, names)
+        elif any(cells):
+            yield line, dict(zip(names, cells, strict=False))
+
+
 # Parquet --------------------------------------------------------------------------------------------------------------
 def _parquet(path: Path) -> Records:
     """A column is converted at once if Python has all of its values, and value by value if it has not (nanoseconds,
@@ -217,6 +259,44 @@ def _parquet(path: Path) -> Records:
             yield from _of_batches(names, batches)
     except (pyarrow.ArrowException, ValueError, RecursionError) as error:  # names that are not UTF-8, deep nesting
         raise UserError(f"{path} cannot be read as Parquet: {' '.join(str(error).split())}") from None
+
+
+def _arrow(path: Path) -> Records:
+    """A file of Arrow, of either form."""
+    ipc, pyarrow = (library(name, "reading Arrow", "parquet") for name in ("pyarrow.ipc", "pyarrow"))
+    try:
+        with pyarrow.memory_map(str(path)) as file:
+            try:
+                batches = ipc.open_stream(file)
+            except pyarrow.ArrowInvalid:
+                stored = ipc.open_file(file)
+                batches = (stored.get_batch(number) for number in range(stored.num_record_batches))
+                yield from _of_batches(stored.schema.names, _pieces(batches))
+            else:
+                yield from _of_batches(batches.schema.names, _pieces(batches))
+    except (pyarrow.ArrowException, ValueError) as error:
+        raise UserError(f"{path} cannot be read as Arrow: {' '.join(str(error).split())}") from None
+
+
+def _pieces(batches: Iterable[Any]) -> Iterator[Any]:
+    return (batch.slice(at, _BATCH) for batch in batches for at in range(0, batch.num_rows, _BATCH))
+
+
+def _folder(path: Path) -> Records:
+    number = 0
+    for file in containers.data_files(path):
+        for _, record in _OTHERS[file.suffix[1:]](file):
+            number += 1
+            yield number, record
+
+
+_OTHERS: dict[str, Callable[[Path], Records]] = {
+    "parquet": _parquet,
+    "arrow": _arrow,
+    "folder": _folder,
+    "xlsx": _sheet,
+    "inspect": lambda path: enumerate(containers.of_inspect(path), 1),
+}
 
 
 def is_frame(given: Any) -> bool:

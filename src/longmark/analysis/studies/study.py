@@ -168,8 +168,8 @@ _SHARED = (
 def scoring_stage(
     name: str, out: Path, answers: Path, settings: Settings, session: Session, reading: Mapping[str, Any] | None = None
 ) -> Stage:
-    """The stage that scores a file of answers into a run folder, as `longmark run` does. reading: limit, mapping and
-    skip_bad, as of `SessionOptions`."""
+    """The stage that scores a file of answers into a run folder, as `longmark run` does. reading: limit, mapping,
+    encoding and skip_bad, as of `SessionOptions`."""
     read = dict(reading or {})
     shared = {name: getattr(session, name) for name in _SHARED}
     options = SessionOptions(

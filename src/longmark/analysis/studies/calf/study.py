@@ -26,7 +26,7 @@ RUN = "run"
 @dataclass(frozen=True)
 class CalfPlan:
     """What a study reads and scores. pairs: a file of pairs; runs: of pairs, scored before; settings: of what is still
-    to be scored (None: nothing); reading: limit, mapping and skip_bad of the file."""
+    to be scored (None: nothing); reading: limit, mapping, encoding and skip_bad of the file."""
 
     out: Path
     pairs: Path | None

@@ -1,0 +1,78 @@
+"""The verb `longmark look`: what a file holds, without a call."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+import textwrap
+from collections import defaultdict
+from collections.abc import Iterator
+
+from longmark.cli.arguments import reading
+from longmark.engine.look import FIRST, Allowed, Look
+from longmark.engine.look import look as looked
+from longmark.progress import counted
+from longmark.records import Pair
+from longmark.records.files import one_line
+
+_BAD = 5  # bad records that are shown
+_PASSAGES = 2  # passages of an example that are shown
+
+
+def look(arguments: argparse.Namespace) -> int:
+    its = reading(arguments)
+    del its["skip_bad"]
+    limit = its.pop("limit") or FIRST
+    found = looked(arguments.examples, limit=limit, **its)
+    width = shutil.get_terminal_size((100, 24)).columns
+    for line in _lines(found):
+        print(line if len(line) <= width else line[: width - 1] + "…")
+    for line in _absent(found):
+        print(textwrap.fill(line, width, subsequent_indent="  ", break_on_hyphens=False))
+    if found.bad:
+        for line in found.bad_lines[:_BAD]:
+            print(line, file=sys.stderr)
+        print(f"longmark: {counted(found.bad, 'bad record')}; --skip-bad of longmark run skips them", file=sys.stderr)
+    return 0
+
+
+def _lines(found: Look) -> Iterator[str]:
+    yield f"{found.name}: {found.shape or 'columns read by their names'}"
+    kind = "pair" if found.pairs else "example"
+    more = "" if found.complete else " (the first; --limit N reads more)"
+    yield f"{counted(found.read, kind)} read{more}, {counted(len(found.systems), 'system')}"
+    for name, count in found.fields.items():
+        path = found.mapped.get(name, "")
+        yield f"  {name:<11} {count:>9,}{f'  from {path}' if path else ''}"
+    for line, example in found.examples:
+        yield ""
+        yield f"Line or number {line}, id {one_line(example.id)}"
+        texts = {"question": example.question}
+        texts |= {"a": example.a, "b": example.b} if isinstance(example, Pair) else {"answer": example.answer}
+        for name, text in texts.items():
+            yield f"  {name:<11} {'(missing)' if text is None else one_line(text) or '(empty)'}"
+        for number, passage in enumerate(example.contexts[:_PASSAGES], 1):
+            yield f"  {f'context {number}':<11} {one_line(passage.text)}"
+        if len(example.contexts) > _PASSAGES:
+            yield f"  {'':<11} and {counted(len(example.contexts) - _PASSAGES, 'passage')} more"
+        for reference in example.references[:1]:
+            yield f"  {'reference':<11} {one_line(reference)}"
+    yield ""
+    left = ", ".join(f"{count:,} {what}" for what, count in sorted(found.ignored.items()))
+    yield f"Not read: {left or 'nothing'}"
+    yield ""
+    yield "Metrics that have all they need, with the most calls for one of these examples:"
+    for one in found.metrics:
+        if one.count:
+            some = "" if one.count == found.read else f", {one.count:,} of {found.read:,} examples"
+            yield f"  {one.name:<34} {counted(one.calls, 'call')}{some}"
+
+
+def _absent(found: Look) -> Iterator[str]:
+    absent: dict[tuple[str, ...], list[Allowed]] = defaultdict(list)
+    for one in found.metrics:
+        if not one.count:
+            absent[one.missing].append(one)
+    for missing, its in absent.items():
+        yield f"Without {' and '.join(missing) or 'all that they need together'}: {', '.join(one.name for one in its)}"

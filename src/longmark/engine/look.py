@@ -1,0 +1,117 @@
+"""What a file of answers holds: whose file it is, its fields, what is not read of it, which metrics it allows. No call
+is made."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from longmark import metrics
+from longmark.errors import BadInput
+from longmark.metric import Metric
+from longmark.records import Pair
+from longmark.records.pair import Answered
+from longmark.records.read import ExampleSource, Reading
+
+FIRST = 1000
+"""Examples that are read if the caller does not say how many: enough to see what a file is, in seconds."""
+
+_EXAMPLES = 3  # that are kept
+_FIELDS = ("question", "answer", "a", "b", "contexts", "references", "system", "label", "variant_of")
+
+
+@dataclass(frozen=True)
+class Allowed:
+    """A metric on the examples. count: those that have all it needs; missing: what it needs and no example has; calls:
+    the most that one of the kept examples needs, by a judge."""
+
+    name: str
+    metric: Metric
+    count: int
+    missing: tuple[str, ...]
+    calls: int
+
+
+@dataclass(frozen=True)
+class Look:
+    """shape: whose records they are, "": columns are read by their names; mapped: field -> where it is read; read:
+    examples; complete: these are all; fields: field -> examples that have it; systems: of them; ignored: what is not
+    read -> count; bad, bad_lines: bad records and the first messages; examples: (line, example), the first."""
+
+    name: str
+    shape: str
+    mapped: Mapping[str, str]
+    read: int
+    complete: bool
+    pairs: bool
+    fields: Mapping[str, int]
+    systems: Mapping[str, int]
+    ignored: Mapping[str, int]
+    bad: int
+    bad_lines: tuple[str, ...]
+    examples: tuple[tuple[int, Answered], ...]
+    metrics: tuple[Allowed, ...] = field(default=())
+
+
+def look(given: ExampleSource, *, limit: int = FIRST, **reading: Any) -> Look:
+    """Reads the first examples of a file, or of records in Python. reading: mapping and encoding, as of `Reading`.
+
+    Bad records are counted. UserError if the file cannot be read; BadInput if no record is good.
+    """
+    source = Reading(given, limit=limit, skip_bad=True, **reading)
+    names = metrics.names()
+    loaded = {name: metrics.load(name) for name in names}
+    counts: Counter[str] = Counter()
+    able: Counter[str] = Counter()
+    lacking: dict[str, set[str]] = {}
+    systems: Counter[str] = Counter()
+    first: list[tuple[int, Answered]] = []
+    for example in source:
+        if len(first) < _EXAMPLES:
+            first.append((source.line, example))
+        counts.update(name for name in _FIELDS if not metrics.is_missing(example, name))
+        systems[example.system or ""] += 1
+        for name, metric in loaded.items():
+            missing = _missing(metric, example)
+            able[name] += not missing
+            lacking[name] = lacking.get(name, missing) & missing
+    shape = source.shape
+    if not source.good:
+        raise BadInput(source.bad_lines, source.bad)
+    return Look(
+        name=source.name,
+        shape=shape.name if shape else "",
+        mapped=dict(shape.fields if shape else {}) | dict(reading.get("mapping") or {}),
+        read=source.good,
+        complete=source.good < limit,
+        pairs=bool(source.pairs),
+        fields={name: counts[name] for name in _FIELDS if counts[name]},
+        systems=dict(systems),
+        ignored=dict(+source.ignored),
+        bad=source.bad,
+        bad_lines=tuple(source.bad_lines),
+        examples=tuple(first),
+        metrics=tuple(
+            Allowed(name, metric, able[name], tuple(sorted(lacking[name])), _calls(metric, [one for _, one in first]))
+            for name, metric in loaded.items()
+        ),
+    )
+
+
+def _missing(metric: Metric, example: Answered) -> set[str]:
+    """What a metric needs and an example does not have. A metric of one answer scores both answers of a pair."""
+    if metric.pairs != isinstance(example, Pair) and metric.pairs:
+        return {"pairs of answers"}
+    if metric.variants != (example.variant_of is not None):
+        return {"variants of questions"} if metric.variants else {"original questions"}
+    both = isinstance(example, Pair) and not metric.pairs
+    return {name for name in metric.needs if not (both and name == "answer") and metrics.is_missing(example, name)}
+
+
+def _calls(metric: Metric, examples: list[Answered]) -> int:
+    if not metric.models:
+        return 0
+    params = metric.params()
+    return max((metric.calls(one, params, 1) for one in examples if not _missing(metric, one)), default=0)

@@ -1,0 +1,168 @@
+"""Files with a form of their own around their records: JSON documents, spreadsheets, Inspect logs, folders of data."""
+
+from __future__ import annotations
+
+import io
+import re
+import struct
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from longmark.errors import UserError, library
+from longmark.records import shapes, tools, traces
+from longmark.records.files import (
+    LARGEST,
+    LONGEST_LINE,
+    NotJson,
+    check,
+    content,
+    element,
+    opened,
+    parse_document,
+    parse_json,
+)
+
+SHAPES = (*tools.SHAPES, *traces.SHAPES)
+_READ = 1 << 18  # characters of an array that are read at first
+_SPACES = re.compile(r"[ \t\r\n]*")
+_ZSTANDARD = 93  # the method of compression in a ZIP file, which Python's zipfile does not know before 3.14
+
+
+def shape_of(record: Any) -> shapes.Shape | None:
+    """The first shape that fits a record; None for any other."""
+    return next((one for one in SHAPES if one.fits(record)), None) if isinstance(record, dict) else None
+
+
+# JSON -----------------------------------------------------------------------------------------------------------------
+def of_json(path: Path, encoding: str) -> Iterator[Any]:
+    """The records of a document: the elements of an array, which are read one after the other, or what an object has
+    under `results` or where a tool has it. UserError, or ValueError, for anything else."""
+    with opened(path) as file, io.TextIOWrapper(file, encoding=encoding) as text:
+        head = " "
+        while head and not head.strip():
+            head = text.read(_READ)
+        if head.lstrip()[:1] == "[":
+            yield from _elements(head.lstrip()[1:], text)
+            return
+    document = parse_document(content(path, LARGEST).decode(encoding).encode())
+    if not isinstance(document, dict):
+        check(document)
+        raise UserError(f"{path}: expected a list of records")
+    yield from _of_document(path, document)
+
+
+def _elements(buffer: str, text: io.TextIOBase) -> Iterator[Any]:
+    """The elements of an array whose bracket was read."""
+    at, size, ended, first = 0, _READ, False, True
+    while True:
+        at = _after_spaces(buffer, at)
+        mark = buffer[at : at + 1]
+        if mark == "]":
+            if (buffer[at + 1 :] + text.read(_READ)).strip():
+                raise NotJson("is not JSON: there is text after the end of the list")
+            return
+        if mark and not first and mark != ",":
+            raise NotJson("is not JSON: a comma is missing between two records")
+        start = at if first else _after_spaces(buffer, at + 1)
+        if start < len(buffer) and (found := element(buffer, start, ended)) is not None:
+            value, at = found
+            yield value
+            size, first = _READ, False
+        elif ended:
+            raise NotJson("is not JSON: the list does not end")
+        elif len(buffer) - at > LONGEST_LINE:
+            raise NotJson(f"has a record that is longer than the limit of {LONGEST_LINE >> 20} MiB")
+        else:
+            more = text.read(size)
+            buffer, at, size, ended = buffer[at:] + more, 0, size * 2, not more
+
+
+def _after_spaces(text: str, at: int) -> int:
+    found = _SPACES.match(text, at)
+    return found.end() if found else at
+
+
+def _of_document(path: Path, document: dict[str, Any]) -> list[Any]:
+    if isinstance(document.get("results"), list):
+        return list(document["results"])
+    for one in tools.CONTAINERS:
+        if (found := one.open(document)) is not None:
+            return found
+    if shape_of(document) is not None:
+        return [document]
+    names = ", ".join(list(document)[:8])
+    raise UserError(f"{path}: expected a list of records, or an object with one under `results`; found {names}")
+
+
+# Other files ----------------------------------------------------------------------------------------------------------
+def of_sheet(path: Path) -> Iterator[tuple[int, list[Any]]]:
+    """(row, cells) of the first sheet of an .xlsx file that has some; numbers that are whole come without a point."""
+    calamine = library("python_calamine", "reading .xlsx", "xlsx")
+    _check_size(path)
+    try:
+        book = calamine.CalamineWorkbook.from_path(str(path))
+        for number in range(len(book.sheet_names)):
+            rows = book.get_sheet_by_index(number).to_python(skip_empty_area=False)
+            if rows:
+                break
+        else:
+            return
+    except (calamine.CalamineError, calamine.PasswordError, ValueError, OSError) as error:
+        raise UserError(f"{path} cannot be read as .xlsx: {' '.join(str(error).split())}") from None
+    for number, row in enumerate(rows, 1):
+        yield number, [_cell(value) for value in row]
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return value.isoformat() if hasattr(value, "isoformat") else str(value)
+
+
+def of_inspect(path: Path) -> Iterator[Any]:
+    """The samples of an Inspect log (.eval), each with the log's own data under `log`."""
+    _check_size(path)
+    try:
+        with opened(path) as file, zipfile.ZipFile(file) as log:
+            names = [one for one in log.infolist() if one.filename.startswith("samples/")]
+            header = next((one for one in log.infolist() if one.filename == "header.json"), None)
+            start = next((one for one in log.infolist() if one.filename == "_journal/start.json"), header)
+            head = parse_json(_member(log, file, header or start)) if header or start else {}
+            for one in names:
+                sample = parse_json(_member(log, file, one))
+                yield {**sample, "log": {"eval": head.get("eval")}} if isinstance(sample, dict) else sample
+    except (zipfile.BadZipFile, NotImplementedError, struct.error, ValueError, AttributeError) as error:
+        raise UserError(f"{path} cannot be read as an Inspect log: {' '.join(str(error).split())}") from None
+
+
+def _member(log: zipfile.ZipFile, file: BinaryIO, info: Any) -> bytes:
+    if info.compress_type != _ZSTANDARD:
+        return log.read(info)
+    pyarrow = library("pyarrow", "reading this Inspect log (Zstandard)", "parquet")
+    file.seek(info.header_offset + 26)  # the lengths of the name and of more data end the header of 30 bytes
+    file.seek(sum(struct.unpack("<HH", file.read(4))), io.SEEK_CUR)
+    return bytes(pyarrow.CompressedInputStream(io.BytesIO(file.read(info.compress_size)), "zstd").read(LARGEST))
+
+
+def _check_size(path: Path) -> None:
+    """UserError for a ZIP file that is none, or that unpacks to more than the limit."""
+    try:
+        with zipfile.ZipFile(path) as packed:
+            largest = max((one.file_size for one in packed.infolist()), default=0)
+    except zipfile.BadZipFile:
+        raise UserError(f"{path} is damaged, or no file of its suffix: it is not a ZIP file") from None
+    if largest > LARGEST:
+        raise UserError(f"{path} unpacks to more than the limit of {LARGEST >> 20:,} MiB; make it smaller")
+
+
+def data_files(folder: Path) -> list[Path]:
+    """The Parquet or Arrow files of a folder of Hugging Face, in their order. UserError for any other folder."""
+    if (folder / "dataset_dict.json").exists():
+        splits = sorted(one.name for one in folder.iterdir() if one.is_dir())
+        raise UserError(f"{folder} has several splits; name one: {', '.join(str(folder / one) for one in splits[:8])}")
+    for suffix in (".arrow", ".parquet"):
+        if files := sorted(one for one in folder.rglob(f"*{suffix}") if one.is_file()):
+            return files
+    raise UserError(f"{folder} is a folder without .arrow or .parquet files; name a file")

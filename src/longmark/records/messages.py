@@ -1,0 +1,178 @@
+"""The texts of conversations as tools write them: what was asked, what was answered, which passages were retrieved.
+
+A message has a role (`role` or `type`) and a content: a text, or parts of which the texts count. The forms are those of
+the APIs of OpenAI, Anthropic and Gemini, of LangChain, and of OpenTelemetry's GenAI conventions.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from longmark.records.files import parse_json
+
+_ASKS = frozenset(("user", "human"))
+_ANSWERS = frozenset(("assistant", "ai", "model", "aimessage"))
+_INSTRUCTS = frozenset(("system", "developer"))
+_TOOLS = frozenset(("tool", "function"))
+_ROLES = _ASKS | _ANSWERS | _INSTRUCTS | _TOOLS
+_CALLS = frozenset(("tool_call", "tool_use", "function_call", "tool_call_response", "tool_result", "function_response"))
+
+# Keys of an object that hold what was asked or answered, the likeliest first.
+_QUESTION = (
+    "question",
+    "query",
+    "user_input",
+    "user_question",
+    "input",
+    "inputs",
+    "prompt",
+    "text",
+    "content",
+    "value",
+)
+_ANSWER = ("answer", "output", "outputs", "response", "completion", "result", "text", "content", "generation", "value")
+_PASSAGES = (
+    "documents",
+    "contexts",
+    "context",
+    "retrieved_contexts",
+    "passages",
+    "chunks",
+    "nodes",
+    "results",
+    "output",
+)
+_PASSAGE = ("page_content", "content", "text", "passage", "chunk", "value")
+_DEEPEST = 8  # objects inside each other that are looked into
+
+
+def parsed(value: Any) -> Any:
+    """The value of a text that is a JSON object, list or text; anything else as it is."""
+    if isinstance(value, str) and value[:1] in ("{", "[", '"'):
+        try:
+            return parse_json(value)
+        except ValueError:
+            return value
+    return value
+
+
+def question(value: Any) -> Any:
+    """The text that was asked: a text, the last user message, or what an object has under a usual key. None where
+    there is none; an object that does not show which of its parts it is comes back as it is."""
+    return _said(parsed(value), _ASKS, _QUESTION, 0)
+
+
+def answer(value: Any) -> Any:
+    """The text that was answered: a text, the last assistant message with a text, or as for `question`; a text that is
+    JSON without such a part is the answer itself."""
+    found = _said(parsed(value), _ANSWERS, _ANSWER, 0)
+    return value if isinstance(value, str) and isinstance(found, list | dict) else found
+
+
+def passages(value: Any) -> list[Any]:
+    """The passages in what a retriever returned: texts, or objects with `text` and `id`."""
+    value = parsed(value)
+    if isinstance(value, dict):
+        inner = next((value[key] for key in _PASSAGES if isinstance(parsed(value.get(key)), list | dict)), None)
+        return passages(inner) if inner is not None else [one for one in [_passage(value)] if one]
+    if isinstance(value, list):
+        return [
+            one for item in value for one in (passages(item) if isinstance(item, list) else [_passage(item)]) if one
+        ]
+    return [value] if isinstance(value, str) and value else []
+
+
+def count_ignored(value: Any, ignored: Counter[str]) -> None:
+    """Counts the messages in a value that are neither the last question nor the last answer."""
+    asked = answered = 0
+    for one in _messages(value):
+        role = _role(one)
+        calls = _calls(one)
+        ignored["tool calls"] += calls
+        if role in _INSTRUCTS:
+            ignored["system prompts"] += 1
+        elif role in _TOOLS:
+            ignored["tool results"] += 1
+        elif role in _ASKS:
+            asked += 1
+        elif role in _ANSWERS and _text(one):
+            answered += 1
+    ignored["earlier turns"] += max(0, asked - 1) + max(0, answered - 1)
+
+
+def _said(value: Any, roles: frozenset[str], keys: tuple[str, ...], depth: int) -> Any:
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return str(value)
+    if depth == _DEEPEST or not isinstance(value, list | dict):
+        return value
+    if isinstance(value, list):
+        if value and all(isinstance(one, list) for one in value):  # LangChain: lists of messages in a list
+            return _said(value[-1], roles, keys, depth + 1)
+        if any(_role(one) for one in value):
+            return next((text for one in reversed(value) if _role(one) in roles and (text := _text(one))), None)
+        return _parts(value) or (_said(value[0], roles, keys, depth + 1) if len(value) == 1 else value or None)
+    if _role(value):
+        return _text(value) if _role(value) in roles else None
+    for key in ("messages", "choices", "message", "parts"):
+        if value.get(key) is not None:
+            return _said(value[key], roles, keys, depth + 1)
+    usual = [key for key in keys if value.get(key) is not None] or (list(value) if len(value) == 1 else [])
+    return _said(value[usual[0]], roles, keys, depth + 1) if usual else value or None
+
+
+def _role(message: Any) -> str:
+    """The role of a message; "" for anything else."""
+    if not isinstance(message, dict):
+        return ""
+    role = next((str(message[key]).casefold() for key in ("role", "type") if isinstance(message.get(key), str)), "")
+    return role if role in _ROLES else ""
+
+
+def _text(message: dict[str, Any]) -> str:
+    content = next((message[key] for key in ("content", "parts", "contents", "text") if message.get(key)), None)
+    return content if isinstance(content, str) else _parts(content)
+
+
+def _parts(content: Any) -> str:
+    """The texts of the parts of a message, one after the other."""
+    parts = content if isinstance(content, list) else [content]
+    texts = []
+    for part in parts:
+        part = part.get("message_content", part) if isinstance(part, dict) else part  # OpenInference
+        if isinstance(part, str):
+            texts.append(part)
+        elif isinstance(part, dict) and part.get("type", "text") in ("text", "input_text", "output_text"):
+            texts.append(next((part[key] for key in ("text", "content") if isinstance(part.get(key), str)), ""))
+    return "\n".join(text for text in texts if text)
+
+
+def _calls(message: dict[str, Any]) -> int:
+    calls = message.get("tool_calls")
+    parts: list[Any] = next((message[key] for key in ("parts", "content") if isinstance(message.get(key), list)), [])
+    in_parts = sum(isinstance(part, dict) and part.get("type") in _CALLS for part in parts)
+    return len(calls) if isinstance(calls, list) and calls else in_parts
+
+
+def _messages(value: Any, depth: int = 0) -> Iterator[dict[str, Any]]:
+    """Every message in a value, in its order."""
+    value = parsed(value)
+    if depth > _DEEPEST or not isinstance(value, list | dict):
+        return
+    if isinstance(value, dict) and _role(value):
+        yield value
+        return
+    for part in value.values() if isinstance(value, dict) else value:
+        if isinstance(part, list | dict | str):
+            yield from _messages(part, depth + 1)
+
+
+def _passage(value: Any) -> Any:
+    value = parsed(value)
+    if not isinstance(value, dict):
+        return value if isinstance(value, str) else None
+    inner = next((value[key] for key in ("document", "node") if isinstance(value.get(key), dict)), value)
+    text = next((inner[key] for key in _PASSAGE if isinstance(inner.get(key), str) and inner[key]), None)
+    name = next((inner[key] for key in ("id", "doc_id", "chunk_id") if isinstance(inner.get(key), str | int)), None)
+    return None if text is None else {"text": text} | ({} if name is None else {"id": str(name)})

@@ -1,0 +1,167 @@
+"""Places inside a record, as `--map` and the declarations of shapes name them: `input.messages[-1].content`.
+
+A path is an expression of JMESPath (jmespath.org). A column of that very name comes first, and a value that is JSON
+text, as in a cell of a CSV file, is looked into like the value that it spells. Paths separated by commas are joined.
+Beside JMESPath's own functions there are `question(x)`, `answer(x)` and `passages(x)` of `records.messages`.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from typing import Any
+
+from longmark.records import messages
+from longmark.records.values import Problem, missing
+
+_LISTS = frozenset(("contexts", "references"))
+_COLUMN = re.compile(r"[\w \-]+")  # a text that can only be the name of a column
+_LEVELS, _NAMES = 6, 300  # of the paths that a wrong one is compared with
+
+
+class Source:
+    """Where a field is read from. text: a column's name or a path, or several separated by commas."""
+
+    def __init__(self, text: str, field: str) -> None:
+        self.text = text
+        self._field = field
+        self._parts = [part.strip() for part in split(text)]
+        self.never_seen = {text} if len(self._parts) == 1 else set(self._parts)
+
+    def see(self, record: Mapping[str, Any]) -> None:
+        """Takes from `never_seen` what the record has."""
+        if self.text in record:
+            self.never_seen.clear()
+        at = reader(record)
+        self.never_seen -= {one for one in self.never_seen if one in record or at(one) is not None}
+
+    def column(self, record: Mapping[str, Any]) -> Any:
+        """The value, with several texts joined by a blank line, several names by `/`, and lists into one list. None if
+        the record has none of it."""
+        if self.text in record:
+            return record[self.text]
+        values = list(map(reader(record), self._parts))
+        values = [one for one in values if not missing(one) and one != ""]
+        if len(self._parts) == 1 or not values:
+            return values[0] if values else None
+        if self._field in _LISTS:
+            return [item for one in map(messages.parsed, values) for item in (one if isinstance(one, list) else [one])]
+        if not all(isinstance(one, str | int | float) for one in values):
+            raise Problem(f"{self._field}: {self.text} joins what is no text; name texts or numbers")
+        texts = self._field in ("question", "answer", "base_answer", "a", "b")
+        return ("\n\n" if texts else "/").join(map(str, values))
+
+
+def split(text: str) -> Iterator[str]:
+    """The paths that commas outside brackets and quotes separate."""
+    start = depth = 0
+    quote = ""
+    for place, letter in enumerate(text):
+        if quote:
+            quote = "" if letter == quote else quote
+        elif letter in "'\"`":
+            quote = letter
+        elif letter in "([{":
+            depth += 1
+        elif letter in ")]}":
+            depth -= 1
+        elif letter == "," and not depth:
+            yield text[start:place]
+            start = place + 1
+    yield text[start:]
+
+
+def reader(record: Mapping[str, Any]) -> Callable[[str], Any]:
+    """A function of a path, or of a column's name: what the record has there, None for nothing."""
+    opened: dict[str, Any] = {}
+
+    def value(path: str) -> Any:
+        if path in record or _COLUMN.fullmatch(path):
+            return record.get(path)
+        if (find := compiled(path)) is None:
+            return None
+        if (found := find(record)) is None and any(isinstance(one, str) for one in record.values()):
+            if not opened:
+                opened.update({key: messages.parsed(one) for key, one in record.items()})
+            found = find(opened)
+        return found
+
+    return value
+
+
+@cache
+def compiled(path: str) -> Callable[[Any], Any] | None:
+    """The function that finds what is at a path: None for nothing. None if the text is no expression of JMESPath."""
+    import jmespath
+
+    try:
+        expression = jmespath.compile(path)
+    except (jmespath.exceptions.JMESPathError, ValueError):
+        return None
+    options = _options()
+
+    def find(record: Any) -> Any:
+        try:
+            return expression.search(record, options)
+        except (jmespath.exceptions.JMESPathError, RecursionError):  # a function of a value of another type
+            return None
+
+    return find
+
+
+@cache
+def _options() -> Any:
+    import jmespath
+    from jmespath import functions
+
+    any_value: dict[str, list[str]] = {"types": []}
+
+    class Functions(functions.Functions):  # type: ignore[misc]
+        @functions.signature(any_value)  # type: ignore[untyped-decorator]
+        def _func_question(self, found: Any) -> Any:
+            return messages.question(found)
+
+        @functions.signature(any_value)  # type: ignore[untyped-decorator]
+        def _func_answer(self, found: Any) -> Any:
+            return messages.answer(found)
+
+        @functions.signature(any_value)  # type: ignore[untyped-decorator]
+        def _func_passages(self, found: Any) -> Any:
+            return messages.passages(found)
+
+        @functions.signature(any_value)  # type: ignore[untyped-decorator]
+        def _func_parsed(self, found: Any) -> Any:
+            return messages.parsed(found)
+
+    return jmespath.Options(custom_functions=Functions())
+
+
+def known(value: Any, before: str = "", levels: int = _LEVELS) -> Iterator[str]:
+    """The paths of the values in a record; of a list those of its first and its last part."""
+    value = messages.parsed(value)
+    if before:
+        yield before
+    if not levels:
+        return
+    if isinstance(value, dict):
+        for key, part in list(value.items())[:_NAMES]:
+            name = str(key) if str(key).isidentifier() else f'"{key}"'
+            yield from known(part, f"{before}.{name}" if before else name, levels - 1)
+    elif isinstance(value, list) and value:
+        yield from known(value[0], f"{before}[0]", levels - 1)
+        yield from known(value[-1], f"{before}[-1]", levels - 1)
+
+
+def nearest(path: str, paths: list[str]) -> list[str]:
+    """The paths that are most like one that does not exist."""
+    return difflib.get_close_matches(path[:200], list(dict.fromkeys(paths))[:_NAMES], n=3, cutoff=0.6)
+
+
+def place_of(record: Any, wanted: Any) -> str:
+    """The path at which a record holds this very object; "" if it does not."""
+    for path in known(record):
+        if (find := compiled(path)) is not None and find(record) is wanted:
+            return path
+    return ""

@@ -1,0 +1,130 @@
+"""What files of other tools look like: a `Shape` says how its records are known, and where an example's fields are.
+
+The declarations are in `tools` (results and logs of evaluations) and `traces` (spans). All paths are those of
+`records.paths`; those of one shape are read from the record, after a cell or value that is JSON text is parsed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from longmark.records import messages, paths
+
+_SHORT = 200  # characters of a text that is kept beside the fields
+_WORD = re.compile(r"\w+")
+
+
+@dataclass(frozen=True)
+class Spans:
+    """Where a convention writes what of a span. spans: where a record has its spans, "": it is a span itself; `of` is
+    then the record of a span. documents: what a retriever returned; instructions: a system prompt of its own."""
+
+    trace: str
+    id: str
+    parent: str
+    start: str
+    kind: str
+    input: str
+    output: str
+    model: str
+    name: str = "name"
+    spans: str = ""
+    documents: str = "output"
+    instructions: str = ""
+    response: str = ""
+
+
+@dataclass(frozen=True)
+class Shape:
+    """How one tool writes answers.
+
+    name          for messages
+    source        what the shape is pinned to: the tool, its version and the schema, source or sample of the fixture
+    keys          a record has all of them
+    fields        field of an example -> path; `contexts` are read as passages
+    when          a path that is true of a record, where the keys do not tell enough
+    meta          name -> path, of what is kept beside the fields
+    conversation  a path to messages, of which system prompts, tool calls and earlier turns are counted
+    ignored       what is ignored -> path to a list, or to a number of them
+    skips         what a record is that is no answer -> path that is true of it
+    once          a path: of records with the same value there, the first is read
+    spans         the records are spans, or have them: `traces` makes a record of each trace
+    """
+
+    name: str
+    source: str
+    keys: tuple[str, ...]
+    fields: Mapping[str, str]
+    when: str = ""
+    meta: Mapping[str, str] = field(default_factory=dict)
+    conversation: str = ""
+    ignored: Mapping[str, str] = field(default_factory=dict)
+    skips: Mapping[str, str] = field(default_factory=dict)
+    once: str = ""
+    spans: Spans | None = None
+
+    def fits(self, record: Mapping[str, Any]) -> bool:
+        """Whether a record is of this shape."""
+        return all(key in record for key in self.keys) and (not self.when or bool(paths.reader(record)(self.when)))
+
+    def read(self, record: Mapping[str, Any], ignored: Counter[str], seen: set[str]) -> dict[str, Any] | None:
+        """The fields of a record; None if it is no answer. What is left out is counted in `ignored`."""
+        at = paths.reader({key: None if one == "" else one for key, one in record.items()})
+        for why, path in self.skips.items():
+            if at(path):
+                ignored[why] += 1
+                return None
+        if self.once:
+            if (key := repr(at(self.once))) in seen:
+                ignored["repeats of an answer"] += 1
+                return None
+            seen.add(key)
+        if self.conversation:
+            messages.count_ignored(at(self.conversation), ignored)
+        for what, path in self.ignored.items():
+            count = at(path)
+            ignored[what] += len(count) if isinstance(count, list | dict) else count if type(count) is int else 0
+        made = {name: _typed(name, at(path)) for name, path in self.fields.items()}
+        used = _WORD.findall(" ".join(self.fields.values()))
+        short = {key: one for key, one in record.items() if key not in used and _is_short(one)}
+        kept = {name: one for name, path in self.meta.items() if (one := at(path)) not in (None, [], {})}
+        return {**made, "meta": short | kept}
+
+
+def _is_short(value: Any) -> bool:
+    """Whether a value is kept beside the fields, such as a language or a time."""
+    return isinstance(value, int | float) or (
+        isinstance(value, str) and 0 < len(value) <= _SHORT and value[0] not in "[{"
+    )
+
+
+def _typed(field: str, value: Any) -> Any:
+    if field == "contexts":
+        return messages.passages(value)
+    if field == "references" and value is not None:
+        value = value if isinstance(value, list) else [value]
+        return [str(one) if isinstance(one, int | float) and not isinstance(one, bool) else one for one in value]
+    return value
+
+
+@dataclass(frozen=True)
+class Container:
+    """A document that holds records. keys: of the document; records: a path to them; head: parts of the document that
+    each record gets under `log`."""
+
+    keys: tuple[str, ...]
+    records: str
+    head: tuple[str, ...] = ()
+
+    def open(self, document: Mapping[str, Any]) -> list[Any] | None:
+        """The records of a document; None if it has no list of them."""
+        if not all(key in document for key in self.keys):
+            return None
+        if not isinstance(found := paths.reader(document)(self.records), list):
+            return None
+        head = {key: document.get(key) for key in self.head}
+        return [{**one, "log": head} if head and isinstance(one, dict) else one for one in found]
