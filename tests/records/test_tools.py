@@ -5,10 +5,11 @@ The fixtures in tests/records/tools follow the sources that the shapes name (`Sh
 
 from __future__ import annotations
 
-import csv
 import json
-import zipfile
-from collections.abc import Callable
+import random
+import re
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -93,3 +94,117 @@ def test_every_shape_has_a_fixture_and_every_fixture_is_read() -> None:
 def test_a_shape_is_known_in_records_of_python_too() -> None:
     records = json.loads((TOOLS / "langfuse.json").read_text("utf-8"))
     assert content(next(iter(Reading(records).singles()))) == TOLD
+
+
+# Odd files ------------------------------------------------------------------------------------------------------------
+ODD: tuple[Any, ...] = (
+    None,
+    5,
+    -1.5,
+    True,
+    "",
+    "text",
+    '{"a": 1}',
+    "[",
+    [],
+    {},
+    [None],
+    [[1]],
+    {"a": {"b": []}},
+    ["x"],
+)
+JSON = [name for name in READ if not name.endswith(".csv")]
+
+
+def documents(name: str) -> list[Any]:
+    """The document of a fixture, or its lines."""
+    text = (TOOLS / name).read_text("utf-8")
+    return [json.loads(line) for line in text.splitlines()] if name.endswith(".jsonl") else [json.loads(text)]
+
+
+def places(value: Any, before: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Where values stand inside a value."""
+    if before:
+        yield before
+    for key in value if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ():
+        yield from places(value[key], (*before, key))
+
+
+def replaced(value: Any, place: tuple[Any, ...], odd: Any) -> Any:
+    made = dict(value) if isinstance(value, dict) else list(value)
+    key, *rest = place
+    made[key] = replaced(made[key], tuple(rest), odd) if rest else odd
+    return made
+
+
+@pytest.mark.parametrize("name", JSON)
+def test_a_value_of_another_kind_anywhere_is_an_error_of_the_user_or_is_read(name: str, tmp_path: Path) -> None:
+    first, *others = documents(name)
+    drawn = random.Random(name)
+    every = list(places(first))
+    path = tmp_path / name
+    for place in drawn.sample(every, min(15, len(every))):
+        lines_ = [replaced(first, place, drawn.choice(ODD)), *others]
+        path.write_text("\n".join(map(json.dumps, lines_)), "utf-8")
+        with suppress(UserError):
+            for example in Reading(path):
+                assert isinstance(example, Example)
+
+
+@pytest.mark.parametrize("name", READ)
+def test_a_broken_file_is_an_error_that_names_it(name: str, tmp_path: Path) -> None:
+    whole = (TOOLS / name).read_bytes()
+    path = tmp_path / name
+    for content_ in (
+        b"",
+        b"\n",
+        b"{}",
+        b"[]",
+        b"null",
+        whole[: len(whole) // 2],
+        whole[1:],
+        b"\x00" * 40,
+        b"PK\x03\x04",
+    ):
+        path.write_bytes(content_)
+        with suppress(UserError):
+            list(Reading(path))
+    for content_ in (b"", whole[: len(whole) // 2]):
+        path.write_bytes(content_)
+        with pytest.raises(UserError, match=re.escape(name)):
+            list(Reading(path))
+
+
+def test_an_export_without_records_says_so(tmp_path: Path) -> None:
+    for name, document in (("a.json", {"evalId": "e", "results": {"results": []}}), ("b.json", {"testCases": []})):
+        (tmp_path / name).write_text(json.dumps(document), "utf-8")
+        with pytest.raises(UserError, match=f"{name} has no records"):
+            list(Reading(tmp_path / name))
+
+
+def test_traces_whose_texts_were_not_recorded_say_so(tmp_path: Path) -> None:
+    document = json.loads((TOOLS / "otlp-genai.json").read_text("utf-8"))
+    for span in document["resourceSpans"][0]["scopeSpans"][0]["spans"]:
+        span["attributes"] = [one for one in span["attributes"] if "messages" not in one["key"]]
+    (tmp_path / "a.json").write_text(json.dumps(document), "utf-8")
+    with pytest.raises(UserError, match=r"has no answer.*1 traces without a question and an answer.*recorded"):
+        list(Reading(tmp_path / "a.json"))
+
+
+def test_a_question_that_is_an_object_names_its_parts(tmp_path: Path) -> None:
+    record = json.loads((TOOLS / "langfuse.json").read_text("utf-8"))[0] | {"input": {"topic": "rivers", "lang": "en"}}
+    with pytest.raises(BadInput, match=r"name its text: --map question=input\.topic or --map"):
+        list(Reading([record]))
+    (one,) = Reading([record], mapping={"question": "input.topic"}).singles()
+    assert (one.question, one.answer) == ("rivers", "In Africa.")
+
+
+def test_spans_whose_parents_are_a_circle_are_read(tmp_path: Path) -> None:
+    lines_ = documents("langfuse-observations.jsonl")
+    lines_[0]["parentObservationId"], lines_[3]["parentObservationId"] = "o4", "o1"
+    assert [one.answer for one in Reading(lines_).singles()] == ["In Africa."]
+
+
+def test_spans_of_many_traces_are_told_apart_in_the_order_of_the_file() -> None:
+    spans = [one | {"traceId": f"t{n}"} for one in documents("langfuse-observations.jsonl") for n in (2, 1)]
+    assert [one.id for one in Reading(spans).singles()] == ["t2", "t1"]

@@ -24,6 +24,7 @@ from longmark.records.files import read_object
 from longmark.report.html import write_report
 from longmark.report.summary import fail_under, parse_conditions, refuse_unknown_systems, summarise
 from longmark.report.tables import one_line, tabulated
+from longmark.scores.exchange import write_scores
 from longmark.scores.files import sources_of
 from longmark.scores.graphs import write_graphs
 from longmark.scores.manifest import cluster_of
@@ -159,9 +160,15 @@ def _given(arguments: argparse.Namespace) -> Given:
 
 
 def export(arguments: argparse.Namespace) -> int:
-    """Packs a run, and writes its graphs."""
-    if not arguments.bundle and not arguments.graphs:
-        raise UserError("there is nothing to write: add --bundle FILE.zip or --graphs DIR")
+    """Packs a run, and writes its graphs and its scores for other tools."""
+    if not arguments.bundle and not arguments.graphs and not arguments.to:
+        raise UserError("there is nothing to write: add --bundle FILE.zip, --graphs DIR or --to langfuse|otel")
+    if bool(arguments.to) != bool(arguments.out):
+        raise UserError("--to and --out belong together: --to langfuse --out scores.jsonl")
+    if arguments.to:
+        count, left_out = write_scores(arguments.run, arguments.to, arguments.out)
+        unscored = f"; {counted(left_out, 'unscored row')} left out" if left_out else ""
+        print(f"Scores: {arguments.out} ({counted(count, 'row')} for {arguments.to}{unscored}). Nothing was sent.")
     if arguments.graphs:
         count, damaged = write_graphs(arguments.run, arguments.graphs)
         for line in damaged:

@@ -130,11 +130,13 @@ def _lists(verbs: Any) -> None:
     _add_verifying(one)
     add(one, "--max-bundle-bytes", "N", "maximum size of a bundle, unpacked (default: 1 GiB)")
 
-    text = "Pack a run with its prompts and the replies that its scores need into one file, or write its graphs."
+    text = "Pack a run with the replies that its scores need, or write its graphs, or its scores for another tool."
     one = add_verb(verbs, "export", "small:export", text)
     add(one, "run", "RUN", "the run folder")
     add(one, "--bundle", "FILE.zip", "write the run to this file")
     add(one, "--graphs", "DIR", "write the graphs of comprehensiveness metrics to this new folder, as JSON and GraphML")
+    add(one, "--to", "langfuse|otel", "write the scores for this tool to --out, as JSON Lines; nothing is sent")
+    add(one, "--out", "FILE", "the file of --to")
     _add_verifying(one)
 
     one = add_verb(verbs, "cache", "small:cache", "List the contents of the call cache, or clear it.")

@@ -151,7 +151,7 @@ def _parts(content: Any) -> str:
 def _calls(message: dict[str, Any]) -> int:
     calls = message.get("tool_calls")
     parts: list[Any] = next((message[key] for key in ("parts", "content") if isinstance(message.get(key), list)), [])
-    in_parts = sum(isinstance(part, dict) and part.get("type") in _CALLS for part in parts)
+    in_parts = sum(isinstance(part, dict) and str(part.get("type")) in _CALLS for part in parts)
     return len(calls) if isinstance(calls, list) and calls else in_parts
 
 

@@ -1,0 +1,101 @@
+"""The scores of a run as other tools take them, in a file of JSON Lines; nothing is sent.
+
+`langfuse`: one score a line, the body of a POST to /api/public/scores (langfuse 5.0.4, CreateScoreRequest).
+`otel`: one log record a line in the JSON of OTLP, as a collector's file receiver reads it: the event
+`gen_ai.evaluation.result` (GenAI semantic conventions 1.38, docs/gen-ai/gen-ai-events.md).
+
+A score belongs to the trace that its example was read from: the example's id.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from longmark import __version__
+from longmark.errors import UnknownName
+from longmark.records import Row
+from longmark.records.write import replacing
+from longmark.scores.files import examples_of, name_of, some_rows_of, source_of, system_of
+
+_TRACE, _SPAN = re.compile("[0-9a-f]{32}"), re.compile("[0-9a-f]{16}")
+
+
+def write_scores(run: Path, target: str, file: Path) -> tuple[int, int]:
+    """Writes the scores of a run folder, or of a file of rows. Returns how many were written, and how many rows without
+    a score were left out. An existing file is replaced. UserError if there are no rows; UnknownName for a target that
+    does not exist."""
+    if target not in TARGETS:
+        raise UnknownName("target of --to", target, TARGETS, f"The targets are {', '.join(TARGETS)}.")
+    source = source_of(run)
+    kept = ({one.id: one.meta for one in examples_of(source) if "span_id" in one.meta}) if source.is_dir() else {}
+    count = left_out = 0
+    with replacing(file) as out:
+        for row in some_rows_of(source):
+            made = TARGETS[target](row, source, kept.get(row.example_id, {}))
+            count, left_out = count + (made is not None), left_out + (made is None)
+            if made is not None:
+                out.write(orjson.dumps(made) + b"\n")
+    return count, left_out
+
+
+def _langfuse(row: Row, source: Path, meta: Mapping[str, Any]) -> dict[str, Any] | None:
+    if row.score is None:
+        return None
+    name = "\0".join((name_of(source), row.system, row.example_id, row.metric))
+    made = {
+        "id": hashlib.sha256(name.encode()).hexdigest()[:32],  # so that a score that is sent again replaces itself
+        "traceId": row.example_id,
+        "name": row.metric,
+        "value": row.score,
+        "dataType": "NUMERIC",
+        "metadata": {"system": system_of(row, source), "signature": row.signature.line(row.metric)},
+    }
+    return made | ({"comment": reason} if (reason := _reason(row)) else {})
+
+
+def _otel(row: Row, source: Path, meta: Mapping[str, Any]) -> dict[str, Any]:
+    said: dict[str, Any] = {"gen_ai.evaluation.name": row.metric}
+    if row.score is None:
+        said |= {"error.type": row.status, "gen_ai.evaluation.explanation": row.reason}
+    else:
+        said["gen_ai.evaluation.score.value"] = float(row.score)
+        said |= {"gen_ai.evaluation.explanation": reason} if (reason := _reason(row)) else {}
+    said |= {"gen_ai.response.id": meta["response_id"]} if isinstance(meta.get("response_id"), str) else {}
+    said |= {"longmark.example_id": row.example_id, "longmark.system": system_of(row, source)}
+    moment = str((source / "rows.jsonl" if source.is_dir() else source).stat().st_mtime_ns)
+    record: dict[str, Any] = {
+        "timeUnixNano": moment,
+        "observedTimeUnixNano": moment,
+        "eventName": "gen_ai.evaluation.result",
+        "attributes": [{"key": key, "value": _value(value)} for key, value in said.items()],
+    }
+    if _TRACE.fullmatch(row.example_id):
+        span = str(meta.get("span_id", ""))
+        record |= {"traceId": row.example_id} | ({"spanId": span} if _SPAN.fullmatch(span) else {})
+    scope = {"scope": {"name": "longmark", "version": __version__}, "logRecords": [record]}
+    service = {"key": "service.name", "value": {"stringValue": "longmark"}}
+    return {"resourceLogs": [{"resource": {"attributes": [service]}, "scopeLogs": [scope]}]}
+
+
+TARGETS: dict[str, Callable[[Row, Path, Mapping[str, Any]], dict[str, Any] | None]] = {
+    "langfuse": _langfuse,
+    "otel": _otel,
+}
+"""Name of a tool -> what it takes of a row; None: nothing."""
+
+
+def _value(value: Any) -> dict[str, Any]:
+    return {"doubleValue": value} if isinstance(value, float) else {"stringValue": str(value)}
+
+
+def _reason(row: Row) -> str:
+    """Why the judge gave the score, if it said so."""
+    judges = row.evidence.get("judges")
+    said = [one.get("reason") for one in judges if isinstance(one, dict)] if isinstance(judges, list) else []
+    return "\n".join(one for one in said if isinstance(one, str))
