@@ -28,6 +28,7 @@ from tests.validator.made import item, labels
 from tests.wire import Server, serve
 
 from longmark import cli
+from longmark.cli.project import _leaves
 from longmark.domain import BUILT_IN
 from longmark.models.cache import CallCache
 from longmark.records.benchmark import write_items
@@ -230,8 +231,65 @@ def leaves(parser: argparse.ArgumentParser, name: str = "") -> Iterator[tuple[st
             yield from leaves(inner, f"{name} {word}".strip())
 
 
+# The project: its keys are options of verbs ---------------------------------------------------------------------------
+
+SCORED = "examples: a.jsonl, out: one"
+OUT = "../outside/new"
+PROJECT = {
+    "run, endpoint": ("run one", f"runs: {{one: {{{SCORED}, metrics: ccrs, judge: 'm@THEIRS'}}}}", "endpoint"),
+    "run, code": ("run one", f"runs: {{one: {{{SCORED}, metrics: m.py}}}}", "code or command"),
+    "run, module": ("run one", f"runs: {{one: {{{SCORED}, metrics: matrix.evil}}}}", "code or command"),
+    "run, command": (
+        "run one",
+        "models: {mine: {model: m, endpoint: 'THEIRS', key_command: [sh, -c, 'touch ran; echo the-key', FOLDER]}}\n"
+        f"runs: {{one: {{{SCORED}, metrics: ccrs, judge: mine}}}}",
+        "code or command",
+    ),
+    "run, folder": (
+        "run one",
+        f"run: {{out: {OUT}}}\nruns: {{one: {{examples: a.jsonl, metrics: score.readability}}}}",
+        "outside",
+    ),
+    "report": ("report", f"report: {{runs: scored, out: {OUT}.html}}", "outside"),
+    "compare": ("compare", f"compare: {{runs: none, out: {OUT}}}", ""),
+    "metaeval": ("metaeval", f"metaeval: {{rows: none, human: ratings.csv, out: {OUT}}}", ""),
+    "power": ("power", f"power: {{runs: none, out: {OUT}}}", ""),
+    "annotate init": ("annotate init", f"annotate: {{init: {{runs: scored, out: {OUT}}}}}", "outside"),
+    "annotate check": ("annotate check", "annotate: {study: ../outside/study.yaml}", ""),
+    "annotate import": ("annotate import", "annotate: {study: ../outside/study.yaml}", ""),
+    "annotate status": ("annotate status", "annotate: {study: ../outside/study.yaml}", ""),
+    "annotate export": ("annotate export", "annotate: {export: {study: study.yaml, out: ../outside}}", ""),
+    "annotate serve": ("annotate serve", "annotate: {study: none.yaml, serve: {host: 0.0.0.0}}", ""),
+}
+
+
+@pytest.mark.parametrize("case", PROJECT)
+def test_a_project_reaches_nothing_until_it_is_trusted(
+    place: Place, case: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words, text, canary = PROJECT[case]
+    (outside := place.folder.parent / "outside").mkdir()
+    Path("m.py").write_text(ran := f"open({str(place.folder / 'ran')!r}, 'w')")
+    (place.folder / "site/matrix").mkdir(parents=True)
+    Path("site/matrix/evil.py").write_text(ran)
+    monkeypatch.syspath_prepend(str(place.folder / "site"))
+    text = text.replace("THEIRS", place.theirs.base_url).replace("FOLDER", str(place.folder))
+    Path("longmark.yaml").write_text(text)
+    assert place.run(words) == 2
+    said = capsys.readouterr()
+    assert (place.sang(), list(outside.iterdir())) == ([], []), said
+    assert "longmark.yaml is not trusted" in said.err
+    place.run(f"{words} --trust")
+    assert "is not trusted" not in capsys.readouterr().err
+    assert not canary or canary in (place.sang() or ["outside"] * any(outside.iterdir()))
+
+
+def test_the_matrix_has_every_verb_that_reads_a_project() -> None:
+    assert {case.partition(",")[0] for case in PROJECT} == {*_leaves()}
+
+
 # doctor asks no model (test_doctor.py); the others reach what a run submitted, through the same registry
-_OF_NO_TEXT = {"doctor", "batches fetch", "batches cancel"}
+_OF_NO_TEXT = {"doctor", "batches fetch", "batches cancel"} | {case.partition(",")[0] for case in PROJECT}
 
 
 def test_the_matrix_has_every_verb_that_can_name_a_model_of_a_file() -> None:

@@ -1,10 +1,13 @@
-"""Writes docs/metrics.md from the metrics' docstrings and declarations: `python -m tests.docs.generate`."""
+"""Writes docs/metrics.md from the metrics' docstrings and declarations, and the JSON schema of longmark.yaml from the
+options of the verbs: `python -m tests.docs.generate`."""
 
 from __future__ import annotations
 
+import json
 from itertools import groupby
 from pathlib import Path
 
+from longmark.cli.project import SCHEMA, schema
 from longmark.metrics import docstring, load, names
 from longmark.metrics.page import facts, silence
 
@@ -38,6 +41,11 @@ giving no answer: `compare` and the gates therefore also count unscored answers 
 """
 
 
+def schema_text() -> str:
+    """The JSON schema of longmark.yaml, as the package has it."""
+    return json.dumps(schema(), indent=1) + "\n"
+
+
 def page() -> str:
     """The whole of docs/metrics.md."""
     parts = [_HEAD, f"{_SILENCE}\n{silence()}\n"]
@@ -58,3 +66,4 @@ def _section(name: str) -> str:
 
 if __name__ == "__main__":
     PAGE.write_text(page(), encoding="utf-8")
+    SCHEMA.write_text(schema_text(), encoding="utf-8")

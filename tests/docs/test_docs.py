@@ -176,7 +176,7 @@ def _options(its: argparse.ArgumentParser) -> Iterator[str]:
         if isinstance(action, argparse._SubParsersAction):
             for below in action.choices.values():
                 yield from _options(below)
-        else:
+        elif action.help is not argparse.SUPPRESS:
             yield from (o for o in action.option_strings if o.startswith("--") and o != "--help")
 
 

@@ -15,6 +15,7 @@ import sys
 import traceback
 from collections.abc import Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from longmark.cli.arguments import BUG, INTERRUPTED, MISTAKE, NO_VALUE
@@ -112,10 +113,15 @@ class _Parser(argparse.ArgumentParser):
         from longmark.errors import UnknownName
 
         words = list(args)
-        for word in words[: words.index("--") if "--" in words else None] if self._subparsers is None else ():
+        options = words[: words.index("--") if "--" in words else None] if self._subparsers is None else []
+        for word in options:
             option, known = word.partition("=")[0], self._option_string_actions
             if option.startswith("--") and " " not in option and option not in known:
-                self.error(str(UnknownName("option", option, [name for name in known if name.startswith("--")])))
+                shown = [name for name, one in known.items() if one.help is not argparse.SUPPRESS]
+                self.error(str(UnknownName("option", option, [name for name in shown if name.startswith("--")])))
+        there = Path("longmark.yaml").is_file() or any(word.startswith("--config") for word in options)
+        if self.get_default("project") and there and not {"-h", "--help"} & {*options}:
+            importlib.import_module("longmark.cli.prepare").prepare(self, words)
         found, rest = super().parse_known_args(words, namespace)
         if rest:
             self.error(f"unrecognized arguments: {' '.join(rest)}")

@@ -206,7 +206,21 @@ def add_answers(one: Any, temperature: float, max_answer: int) -> None:
 
 def add_trust(one: Any) -> None:
     """The option that trusts files for one command."""
-    add(one, "--trust", "", "trust the models that files name, for this command (see: longmark trust)")
+    add(one, "--trust", "", "trust what files name, for this command (see: longmark trust)")
+
+
+def add_project(one: argparse.ArgumentParser) -> None:
+    """Lets longmark.yaml give the options of a verb (`cli.project`). Called when the others are declared: a switch that
+    the file sets can be unset, with `--no-` before its name."""
+    one.set_defaults(project=True)
+    if "--config" not in one._option_string_actions:
+        names = one.add_argument_group("project")
+        add(names, "--config", "FILE.yaml", "the project file (default: longmark.yaml in the working folder)")
+        add_trust(names)
+    for switch in [action for action in one._actions if isinstance(action, argparse._StoreTrueAction)]:
+        name = f"--no-{switch.option_strings[0].removeprefix('--')}"
+        more = {"dest": switch.dest, "action": "store_false", "default": argparse.SUPPRESS}
+        one.add_argument(name, help=argparse.SUPPRESS, **more)  # type: ignore[arg-type]
 
 
 def batching(arguments: argparse.Namespace) -> Any:

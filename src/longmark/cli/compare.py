@@ -10,6 +10,7 @@ from longmark.cli.arguments import (
     add,
     add_bounds,
     add_cluster,
+    add_project,
     add_verb,
     add_verbose,
     bounds_of,
@@ -41,6 +42,7 @@ def add_to(verbs: Any) -> None:
     add(one, "--require-decision", "", "with --fail-if-worse and --margin: exit code 3 for undecided, too")
     draws = "permutations per test (default: 10,000; fewer for huge tables)"
     add(how, "--draws", "N", draws)
+    add_project(one)
 
     text = "Report properties of metrics: bounds, ties, distributions, correlations, discriminative power, cost."
     one, how = _add(verbs, "metrics-study", text, metrics_study)

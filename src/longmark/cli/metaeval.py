@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import Any
 
-from longmark.cli.arguments import add, add_verb, add_verbose, needs_stats, pairs, split, whole
+from longmark.cli.arguments import add, add_project, add_verb, add_verbose, needs_stats, pairs, split, whole
 
 
 def add_to(verbs: Any) -> None:
@@ -28,6 +28,7 @@ def add_to(verbs: Any) -> None:
     add(one, "--seed", "N", "seed of the resampling (default: 0)", type=whole, default=0)
     add_verbose(one)
     add(one, "--out", "DIR", "the folder for the tables (CSV, Markdown, LaTeX, JSON) and report.html")
+    add_project(one)
 
 
 def metaeval(arguments: argparse.Namespace) -> int:

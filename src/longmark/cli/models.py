@@ -16,7 +16,6 @@ from longmark.models import SCHEMES, Scheme, catalogue
 from longmark.models import install as installing
 from longmark.models.client import Client, UsageLog
 from longmark.models.config import FILE, Config, Entry, in_folder, load
-from longmark.models.config import schema as of_file
 from longmark.models.protocols import ChatReply, ChatRequest, Message
 from longmark.models.registry import Registry, price_of
 from longmark.models.trust import Trust
@@ -53,6 +52,8 @@ def install(arguments: argparse.Namespace) -> int:
 
 
 def schema(_arguments: argparse.Namespace) -> int:
+    from longmark.cli.project import schema as of_file
+
     print(json.dumps(of_file(), indent=2))
     return 0
 

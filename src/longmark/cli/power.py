@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from longmark.cli.arguments import add, add_cluster, add_verb, needs_stats, positive, split
+from longmark.cli.arguments import add, add_cluster, add_project, add_verb, needs_stats, positive, split
 
 
 def add_to(verbs: Any) -> None:
@@ -32,6 +32,7 @@ def add_to(verbs: Any) -> None:
     add_cluster(one)
     add(one, "--allow-different-judges", "", "accept scores of different judges, prompts, parameters or versions")
     add(one, "--out", "DIR", "the folder for the table (CSV, Markdown, LaTeX, JSON) and report.html")
+    add_project(one)
 
 
 def power(arguments: argparse.Namespace) -> int:

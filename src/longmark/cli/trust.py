@@ -46,7 +46,7 @@ def trust(arguments: argparse.Namespace) -> int:
     if not arguments.paths:
         known = home.trusted()
         for path, hashes in known.items():
-            print(f"{path}: {counted(len(hashes), 'model')}")
+            print(f"{path}: {counted(len(hashes), 'entry', 'entries')}")
         if not known:
             print("No file is trusted. See: longmark trust PATH")
         return 0
@@ -78,12 +78,13 @@ def trust(arguments: argparse.Namespace) -> int:
         return 2
     for file, reaches in wanted.items():
         remember(file, reaches, variables)
-    print(f"Trusted: {counted(sum(map(len, wanted.values())), 'model')}.")
+    print(f"Trusted: {counted(sum(map(len, wanted.values())), 'entry', 'entries')}.")
     return 0
 
 
 def _files(path: Path) -> Iterator[tuple[Path, list[Reach]]]:
     """The files of a path that name models, and what these reach out to. UserError if there is none."""
+    from longmark.cli import project
     from longmark.errors import UserError
     from longmark.models import config
     from longmark.models.trust import of_name
@@ -98,7 +99,8 @@ def _files(path: Path) -> Iterator[tuple[Path, list[Reach]]]:
         raise UserError(f"{path}: expected a longmark.yaml, a saved validator, an index, or a folder with one of them")
     for file in found:
         if file.suffix in (".yaml", ".yml"):
-            yield file, [entry.reach(name) for name, entry in config.load(file).models.items()]
+            models = [entry.reach(name) for name, entry in config.load(file).models.items()]
+            yield file, [*models, *project.load(file).reaches()]
             continue
         content = read_object(file, "only a longmark.yaml, a validator.json and an index.json can be trusted")
         named = content.get("encoder") or content.get("embedder") or {}

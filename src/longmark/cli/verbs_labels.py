@@ -7,7 +7,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from longmark.cli.arguments import add, add_calls, add_verb, share
+from longmark.cli.arguments import add, add_calls, add_project, add_verb, share
 
 _ROLES = ("annotator", "adjudicator", "owner")
 _TEMPLATES = "score|comprehensiveness|climaqa|calf|pairs|rating"
@@ -23,6 +23,7 @@ def _annotate(verbs: Any) -> None:
     add(one, "runs", "RUN", f"{text} (default: edit `items`)", nargs="*", type=Path)
     add(one, "--template", _TEMPLATES, "the template (default: rating)", default="rating")
     add(one, "--out", "STUDY", "the file to write (default: STUDY.yaml)", default=Path("STUDY.yaml"))
+    add_project(one)
 
     def of_study(verb: str, text: str, person: str = "") -> argparse.ArgumentParser:
         one = add_verb(actions, verb.partition(":")[2].strip("_"), verb, text)
@@ -31,12 +32,14 @@ def _annotate(verbs: Any) -> None:
             add(one, "name", "NAME", person)
         return one
 
-    of_study("annotate_files:check", "Check a study and its items, and print a summary.")
+    add_project(of_study("annotate_files:check", "Check a study and its items, and print a summary."))
     one = of_study("annotate_files:export", "Write the labels of a study. People can label meanwhile.")
     add(one, "--out", "DIR", "the folder of the files", required=True)
     add(one, "--only", "NAME,…", "write these files only, such as labels.jsonl (default: all that apply)")
     add(one, "--names", "", "write the names of people (default: their ids, such as p3)")
-    of_study("annotate:import_", "Read a study and its items into a database beside it. Repeat it to add items.")
+    add_project(one)
+    text = "Read a study and its items into a database beside it. Repeat it to add items."
+    add_project(of_study("annotate:import_", text))
     one = of_study("annotate:serve", "Serve a study in the browser. The first time, it also imports the study.")
     add(one, "--host", "HOST", "the address to listen on (default: 127.0.0.1, only this machine)", default="127.0.0.1")
     add(one, "--port", "N", "the port to listen on (default: 8765)", default=8765)
@@ -44,6 +47,7 @@ def _annotate(verbs: Any) -> None:
     add(one, "--behind-tls", "URL", text)
     text = "addresses or networks of that proxy, whose X-Forwarded-For is used (default: none)"
     add(one, "--proxy", "ADDRESS,…", text)
+    add_project(one)
     text = "Print a link for a person, and add a new person. It is shown once."
     one = of_study("annotate:invite", text, "the person")
     add(one, "--role", "ROLE", "annotator, adjudicator or owner (default: annotator)", choices=_ROLES)
@@ -55,7 +59,7 @@ def _annotate(verbs: Any) -> None:
     of_study("annotate:retry", text, "the person")
     text = "Remove the name, labels and comments of a person from the database, the audit log and the exports."
     of_study("annotate:erase", text, "the person, by name or id; this cannot be undone")
-    of_study("annotate:status", "Print the progress of a study and of each person.")
+    add_project(of_study("annotate:status", "Print the progress of a study and of each person."))
     one = of_study("annotate:backup", "Copy the database of a study. The study can be served meanwhile.")
     add(one, "--out", "FILE", "the copy", required=True)
     one = of_study("annotate:restore", "Restore a study's database from a backup.")

@@ -16,6 +16,7 @@ from longmark.cli.arguments import (
     add_gate,
     add_input,
     add_judging,
+    add_project,
     add_prompts,
     add_trust,
     add_verb,
@@ -42,6 +43,7 @@ def _run(verbs: Any) -> None:
     add(spend, "--retry", "STATUS,…", "compute rows with these statuses again (paid): unparsable, refused, too_long")
     add_cluster(one.add_argument_group("intervals"))
     add_gate(one)
+    add_project(one)
 
 
 def _look(verbs: Any) -> None:
@@ -107,6 +109,7 @@ def _lists(verbs: Any) -> None:
     add_cluster(one)
     add_bounds(one)
     add_gate(one)
+    add_project(one)
 
     text = "List the metrics, or show one: inputs, range, cost, formula, source, parameters."
     one = add_verb(verbs, "metrics", "small:metrics", text)

@@ -1,4 +1,4 @@
-"""`longmark.yaml`: a user's own names for models, for `--judge NAME` and every other role.
+"""The models of `longmark.yaml`: a user's own names for them, for `--judge NAME` and every other role.
 
     models:
       o4:
@@ -10,7 +10,8 @@
 
 The file in the working folder is read if a model name has no other form; `--config FILE` names another file. It does
 not contain keys: `key_env` names a variable, `key_command` is a command that prints the key, and headers and query
-parameters can contain `${VARIABLE}`. What an entry reaches out to must be trusted (`models.trust`).
+parameters can contain `${VARIABLE}`. What an entry reaches out to must be trusted (`models.trust`). The other sections
+of the file are those of `cli.project`.
 """
 
 from __future__ import annotations
@@ -36,16 +37,16 @@ from pydantic import (
     WithJsonSchema,
 )
 
-from longmark.errors import BadInput, UserError
+from longmark.errors import UserError
 from longmark.models import SCHEMES, keys
 from longmark.models.keys import VARIABLE, VENDORS, Key, Vendor, check_base_url, is_host_of
 from longmark.models.settings import ASKED, ModelSettings, TokenPrice
 from longmark.models.trust import Reach, addresses_in, digests
 from longmark.records import yaml_file
-from longmark.records.files import at
 from longmark.records.values import found, problems
 
 FILE = "longmark.yaml"
+SECTIONS = ("runs", "run", "report", "compare", "metaeval", "power", "annotate")  # what else the file holds
 _NAME = re.compile("[A-Za-z0-9][A-Za-z0-9._-]*")
 _HEADER = re.compile("[A-Za-z0-9!#$%&'*+.^_`|~-]+")  # RFC 9110, section 5.6.2
 _TRANSPORT = (
@@ -243,7 +244,7 @@ class Entry(_Part):
 class _File(_Part):
     """A longmark.yaml."""
 
-    models: Annotated[dict[str, Entry], Field(min_length=1, description="name -> model")]
+    models: Annotated[dict[str, Entry], Field(min_length=1, description="name -> model")] = {}
 
 
 @dataclass(frozen=True)
@@ -258,9 +259,9 @@ def _is_set(variable: str) -> bool:
     return bool(os.environ.get(variable, "").strip())
 
 
-def schema() -> dict[str, Any]:
-    """The JSON schema of the file."""
-    made = _File.model_json_schema()
+def schema(kind: type[BaseModel] = _File) -> dict[str, Any]:
+    """The JSON schema of the file, as a type that has `Entry` for its models."""
+    made = kind.model_json_schema()
     made["title"] = FILE
     for properties in (part["properties"] for part in made["$defs"].values()):
         for one in properties.values():  # an option is left out, not null
@@ -275,10 +276,11 @@ def load(path: Path) -> Config:
     """The models of a file. UserError if it cannot be read; BadInput, with a line `file:line: where: what` for each
     mistake in it."""
     source = yaml_file.load(path, "--config")
-    if source.root is None or not isinstance(source.content, dict):
-        raise BadInput([at(path, 1, f"expected a table with `models`, found {found(source.content)}")], skippable=False)
+    content = source.table("a table with `models` or `runs`")
+    if not content:
+        source.check([((), "expected `models` or `runs`")])
     try:
-        read = _File.model_validate(source.content)
+        read = _File.model_validate({key: value for key, value in content.items() if key not in SECTIONS})
     except ValidationError as error:
         source.check(_problems(error))
         raise  # never: an error has problems
@@ -300,9 +302,7 @@ def in_folder() -> Config | None:
 
 def _problems(error: ValidationError) -> Iterator[tuple[tuple[Any, ...], str]]:
     """What pydantic found wrong, with the nearest keys of the part where it is."""
-    by_depth = [problems(error, list(part.model_fields)) for part in (_File, _File, Entry, Price)]
-    for i, (where, _what) in enumerate(by_depth[0]):
-        what = by_depth[min(len(where) - 1, 3)][i][1]
+    for where, what in problems(error, lambda at: [*yaml_file.keys_at(_File, at), *(() if at else SECTIONS)]):
         secret = where[2:3] in (("headers",), ("query",), ("key_env",), ("key_command",))
         yield where, what.partition(", found")[0] if secret else what
 

@@ -1,9 +1,10 @@
 """What a file may reach out to: endpoints, variables of the environment, commands, models with code of their own.
 
-A configuration, an index and a saved validator name models. They may be a stranger's, so a model that they name is used
-only where the user trusts the file for it. What is trusted is kept in `home.trusted`, by file and by the hash of what
-the model reaches out to: a change of that is asked for again, any other change is not. Needs no trust: a model that is
-embedded, and an endpoint on this machine that gets no secret. What longmark writes is trusted (`remember`).
+A configuration, an index and a saved validator name models, and a project names code and paths too. They may be a
+stranger's, so what they name is used only where the user trusts the file for it. What is trusted is kept in
+`home.trusted`, by file and by the hash of what the model reaches out to: a change of that is asked for again, any other
+change is not. Needs no trust: a model that is embedded, and an endpoint on this machine that gets no secret. What
+longmark writes is trusted (`remember`).
 
 A vendor's variable goes to the vendor's own hosts. `longmark trust --variable NAME` makes an exception.
 """
@@ -42,10 +43,10 @@ _WORD = re.compile(r"[\w-]*")
 
 @dataclass(frozen=True)
 class Reach:
-    """What a model that a file names reaches out to. endpoint: its base URL, "" on this machine; dialect: of its API;
-    key_env: the variable of its key, "" for the usual ones of the endpoint; headers, query: as written; addresses:
-    parts of `body` that may be one; command: prints its key; code: what is loaded from the disk or a hub; files: path
-    -> hash of the files that `command` and `code` name."""
+    """What a model, or another thing, that a file names reaches out to. endpoint: its base URL, "" on this machine;
+    dialect: of its API; key_env: the variable of its key, "" for the usual ones of the endpoint; headers, query: as
+    written; addresses: parts of `body` that may be one; command: prints its key; code: what is loaded from the disk or
+    a hub; files: path -> hash of the files that `command` and `code` name; does: what it does otherwise, in words."""
 
     name: str
     endpoint: str = ""
@@ -57,12 +58,14 @@ class Reach:
     command: tuple[str, ...] = ()
     code: str = ""
     files: dict[str, str] = field(default_factory=dict)
+    does: str = ""
 
     @property
     def hash(self) -> str:
         """Of all but the name."""
-        said = orjson.dumps(asdict(self) | {"name": ""}, option=orjson.OPT_SORT_KEYS)
-        return hashlib.sha256(said).hexdigest()
+        said = asdict(self) | {"name": ""}
+        said = said if self.does else {key: value for key, value in said.items() if key != "does"}
+        return hashlib.sha256(orjson.dumps(said, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
     @property
     def variables(self) -> dict[str, str]:
@@ -75,12 +78,14 @@ class Reach:
 
     @property
     def needs_trust(self) -> bool:
-        if self.code or self.command or self.variables:
+        if self.code or self.command or self.variables or self.does:
             return True
         return bool(self.endpoint) and (not is_local(self.endpoint) or key_for(self.endpoint) is not None)
 
     def lines(self) -> Iterator[str]:
         """What it does, for people."""
+        if self.does:
+            yield self.does
         if self.code:
             yield f"loads the model {self.code}, which may contain code"
         if self.endpoint:

@@ -6,7 +6,7 @@ import ast
 import io
 import tokenize
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -58,12 +58,19 @@ def found(value: Any) -> str:
     return " ".join(str(value).split())[:_SHOWN]
 
 
-def problems(error: ValidationError, known: Sequence[str] = ()) -> list[tuple[tuple[int | str, ...], str]]:
+def problems(
+    error: ValidationError, known: Sequence[str] | Callable[[tuple[int | str, ...]], Sequence[str]] = ()
+) -> list[tuple[tuple[int | str, ...], str]]:
     """What pydantic found wrong: the place, and what was expected and found there; the message of a check of ours.
-    known: the keys that an unknown one is compared with."""
+    known: the keys that an unknown one is compared with, or what gives those of the part at a place."""
     all_found = error.errors(include_url=False)
     return [
-        (one["loc"], str(one["ctx"]["error"]) if one["type"] == "value_error" else _problem(one, known))
+        (
+            one["loc"],
+            str(one["ctx"]["error"])
+            if one["type"] == "value_error"
+            else _problem(one, known(one["loc"][:-1]) if callable(known) else known),
+        )
         for one in all_found
         if one["type"] != "too_short" or not any(_within(other["loc"], one["loc"]) for other in all_found)
     ]

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args, get_origin
 
 import yaml
 from pydantic import BaseModel, ValidationError
@@ -63,7 +64,7 @@ class YamlFile:
         try:
             made = kind.model_validate(content)
         except ValidationError as error:
-            self.check(problems(error, list(kind.model_fields)))
+            self.check(problems(error, partial(keys_at, kind)))
             raise  # never: an error has problems
         self.check(())
         return made
@@ -110,6 +111,28 @@ def load(path: Path, option: str, *, words: bool = False) -> YamlFile:
         why += "; quote texts with : , or ?" if why.startswith(("expected ", "mapping values")) else ""
         raise BadInput([f"{path}{f':{mark.line + 1}' if mark else ''}: is not YAML: {why}"], skippable=False) from None
     return YamlFile(path, value, root, tuple(loader.repeated))
+
+
+def keys_at(kind: type[BaseModel], where: Where) -> list[str]:
+    """The keys that a part of a file of this type can have. where: its place."""
+    names = False  # the next part of the place is a name in a table of such parts
+    for part in where:
+        fields = {field.alias or name: field for name, field in kind.model_fields.items()}
+        if not names and part in fields:
+            annotation: Any = fields[part].annotation
+            names = get_origin(annotation) is dict
+            kind = next(_models_in(annotation), kind)
+        else:
+            names = False
+    return [field.alias or name for name, field in kind.model_fields.items()]
+
+
+def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:
+    """The pydantic types that an annotation is made of."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for one in get_args(annotation):
+        yield from _models_in(one)
 
 
 def repeats(values: Sequence[Hashable]) -> Iterator[int]:

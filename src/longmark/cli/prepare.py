@@ -1,0 +1,98 @@
+"""What longmark.yaml gives to a command before its words are read (`cli.project`).
+
+The file counts where a command names a run of it or leaves out what it reads, or with `--config`. An option of the
+command goes before the file's. What is then used of the file must be trusted.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from longmark.cli.project import NAMED, Place, Project, is_list, load
+from longmark.cli.trust import trusting
+from longmark.errors import UnknownName, UserError
+from longmark.models.config import FILE
+
+
+def prepare(leaf: argparse.ArgumentParser, words: Sequence[str]) -> None:
+    """Gives a verb's parser the options that the file has for it, before it reads these words. UserError for a mistake
+    in the file; Untrusted where the user has not trusted it for what these options reach out to."""
+    given, read = _scanned(leaf, words)
+    arguments = [action for action in leaf._actions if not action.option_strings]
+    path = given.get("config") or Path(FILE)
+    like_names = [word for word in read if Path(word).name == word and not Path(word).suffix]
+    if not (like_names or "config" in given or len(read) < len(arguments)) or not path.is_file():
+        return
+    project, verb = load(path), leaf.prog.partition(" ")[2]
+    stands_for = {action.dest: NAMED.get(str(action.metavar)) for action in arguments}
+    named = [word for word in like_names if word in project.runs and any(stands_for.values())]
+    for word in like_names:
+        _check_name(word, project, known=word in named or not any(stands_for.values()))
+    if not (named or "config" in given or len(read) < len(arguments)):
+        return
+    place: Place = tuple(verb.split())
+    options = dict(project.sections.get(verb, {}))
+    if verb == "run" and named:
+        options, place = dict(project.runs[named[0]]), ("runs", named[0])
+    elif verb == "run" and not read and "examples" not in options:
+        raise UserError(
+            f"name a run of {path} or a file: longmark run NAME ({', '.join(project.runs) or 'it has none'})"
+        )
+    used = {key: one for key, one in options.items() if key not in given and key not in stands_for}
+    left = len(arguments) - len(read)
+    for action in reversed(arguments):
+        if left > 0 and action.dest in options:
+            used[action.dest], left = options[action.dest], left - 1
+            action.nargs = "*" if is_list(action) else "?"
+    trust = trusting(argparse.Namespace(trust=given.get("trust", False)))
+    wanted = list(project.reaches_of(place, verb, used))
+    for action in arguments:
+        if key := stands_for[action.dest]:
+            its = {name: _needed(project, name, key) for name in named}
+            action.type = partial(_resolved, action.type, its)
+            wanted += [one for name in named for one in project.reaches_of(("runs", name), "run", {key: its[name]})]
+    for reach in wanted:
+        trust.require(path, reach)
+    for action in leaf._actions:
+        if action.dest in used and not isinstance(action, argparse._StoreFalseAction):
+            action.default, action.required = used[action.dest], False
+
+
+def _check_name(word: str, project: Project, *, known: bool) -> None:
+    """UserError where a word is the name of a run and of a file, or looks like a run and is neither."""
+    there = Path(word).exists()
+    if there and word in project.runs and project.runs[word]["out"].resolve() != Path(word).resolve():
+        raise UserError(f"{word} is a run of {project.path} and a file here; for the file, write ./{word}")
+    if not there and not known and project.runs:
+        raise UnknownName(f"run of {project.path}", word, project.runs, f"Its runs are {', '.join(project.runs)}.")
+
+
+def _needed(project: Project, name: str, key: str) -> Any:
+    if key not in project.runs[name]:
+        raise UserError(f"{project.path}: runs.{name}.{key}: is missing")
+    return project.runs[name][key]
+
+
+def _resolved(read: Any, named: Mapping[str, Any], word: Any) -> Any:
+    """What a word of the command line stands for."""
+    return named[word] if word in named else read(word) if read else word
+
+
+def _scanned(leaf: argparse.ArgumentParser, words: Sequence[str]) -> tuple[dict[str, Any], list[str]]:
+    """The options that the words give, and the words that are arguments."""
+    before = [(action, vars(action).copy()) for action in leaf._actions]
+    for action in leaf._actions:
+        action.default, action.required = argparse.SUPPRESS, False
+        if not action.option_strings:
+            action.nargs = argparse.SUPPRESS
+    try:
+        given, rest = argparse.ArgumentParser.parse_known_args(leaf, list(words), argparse.Namespace())
+    finally:
+        for action, its in before:
+            vars(action).update(its)
+    known = {action.dest for action in leaf._actions}
+    return {key: one for key, one in vars(given).items() if key in known}, [one for one in rest if one != "--"]

@@ -1,0 +1,284 @@
+"""`longmark.yaml` as a project: runs by name, and a section for each verb that reads it.
+
+    runs:
+      nightly:
+        examples: answers.jsonl
+        metrics: [ccrs, answer-quality.yaml]
+        judge: local
+        fail_under: [ccrs.question_relevance>=0.6]
+    compare:
+      runs: [baseline, nightly]
+      margin: 0.05
+
+The keys are the options of the verbs, and their values are read as on the command line: what the parser declares is all
+that is declared. Paths are relative to the file. What it names beyond its own folder must be trusted (`models.trust`).
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from functools import cache, partial
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, PlainValidator, WithJsonSchema, create_model
+
+from longmark import plugins
+from longmark.cli import parser
+from longmark.cli.arguments import from_one, positive, share, whole
+from longmark.models import config
+from longmark.models.config import SECTIONS, Entry
+from longmark.models.trust import Reach, digests, of_name
+from longmark.records import yaml_file
+from longmark.records.metric_name import names, parsed
+from longmark.records.values import found
+
+SCHEMA = Path(__file__).with_name("longmark.schema.json")
+"""The JSON schema of the file, as it is shipped; a test holds that it is the one of `schema`."""
+
+_NOT_OF_FILES = {"config", "trust", "help", "dry_run"}
+_NAME = r"[A-Za-z0-9][A-Za-z0-9_-]*"
+NAMED = {"EXAMPLES": "examples", "RUN": "out", "ROWS": "out"}  # what the name of a run stands for in an argument
+_CODE = ".py"
+_SETTINGS = (".yaml", ".yml")
+_ADDRESSES = ("HOST", "URL", "ADDRESS,…")  # where a server is reached
+_KINDS: dict[Any, str] = {
+    **dict.fromkeys((int, from_one, whole), "integer"),
+    **dict.fromkeys((float, positive, share), "number"),
+}
+
+Option = argparse.Action
+Place = tuple[str, ...]  # of a value in the file
+
+
+@dataclass(frozen=True)
+class Project:
+    """A project file. sections: verb (`compare`, `annotate serve`) -> its options by name; runs: name -> the options of
+    `longmark run`, with those of the section `run`."""
+
+    path: Path
+    sections: Mapping[str, Mapping[str, Any]]
+    runs: Mapping[str, Mapping[str, Any]]
+
+    def reaches(self) -> Iterator[Reach]:
+        """All that the file reaches out to beside its models, each once."""
+        given: list[tuple[Place, str, Mapping[str, Any]]]
+        given = [(("runs", name), "run", options) for name, options in self.runs.items()]
+        given += [(tuple(verb.split()), verb, options) for verb, options in self.sections.items()]
+        seen = set()
+        for place, verb, options in given:
+            for reach in self.reaches_of(place, verb, options):
+                if reach.needs_trust and reach.hash not in seen:
+                    seen.add(reach.hash)
+                    yield reach
+
+    def reaches_of(self, place: Place, verb: str, options: Mapping[str, Any]) -> Iterator[Reach]:
+        """What these options of a verb reach out to. place: of the options in the file."""
+        actions = {action.dest: action for action in options_of(_leaves()[verb])}
+        for key, value in options.items():
+            for one in value if isinstance(value, list) else [value]:
+                where = ".".join((*place, key))
+                if isinstance(one, Path) and not one.resolve().is_relative_to(self.path.resolve().parent):
+                    yield Reach(where, does=f"uses {one.resolve()}, outside of the folder of the file")
+                elif key == "cache":
+                    yield Reach(where, does=f"takes the replies in {one} for those of the models")
+                elif actions[key].metavar in _ADDRESSES:
+                    yield Reach(where, does=f"serves at {one}")
+                elif actions[key].metavar == "MODEL":
+                    reach = of_name(one)
+                    yield Reach(**{**vars(reach), "name": f"{where}: {one}"})
+                elif (verb, key) == ("run", "metrics"):
+                    yield from _code_of(where, one)
+
+
+def _code_of(where: str, text: str) -> Iterator[Reach]:
+    """The code that runs for metrics of a comma-separated list, and the models that their parameters load."""
+    for name in filter(None, map(str.strip, text.split(","))):
+        base, params = (name, {}) if Path(name).is_file() else parsed(name)  # as `metrics.select` reads it
+        kind, (top, dot, _rest) = Path(base).suffix, base.partition(".")
+        inside = any(f"{base}.".startswith(f"{one}.") or f"{one}.".startswith(f"{base}.") for one in names())
+        outside = base in plugins.installed("metrics") or (kind not in _SETTINGS and dot and find_spec(top))
+        if kind == _CODE or (outside and not inside):
+            yield Reach(where, does=f"runs the Python code of {base}", files=digests([Path(base)]))
+        for key in ("encoder", "checkpoint"):
+            if key in params:
+                yield Reach(where, does=f"loads the model {params[key]}, which may contain code")
+
+
+def load(path: Path) -> Project:
+    """A project file. UserError if it cannot be read; BadInput, with a line `file:line: where: what` for each mistake
+    in it."""
+    config.load(path)
+    source = yaml_file.load(path, "--config")
+    content = source.table("a table with `models` or `runs`")
+    made = source.checked(_model(), {key: value for key, value in content.items() if key in SECTIONS})
+    given = made.model_dump(by_alias=True, exclude_unset=True)
+    runs = given.pop("runs", {})
+    sections: dict[str, dict[str, Any]] = {}
+    for verb, leaf in _leaves().items():
+        first, *rest = verb.split()
+        options = given.get(first, {})
+        if rest:
+            actions = {action.dest for action in options_of(leaf)}
+            options = {key: one for key, one in options.items() if key in actions} | options.get(rest[0], {})
+        if options:
+            sections[verb] = _settled(leaf, options, path.parent)
+    for name, options in runs.items():
+        settled = {"out": path.parent / "runs" / name} | sections.get("run", {})
+        runs[name] = settled | _settled(_leaves()["run"], options, path.parent)
+    for verb, options in sections.items():
+        for action in options_of(_leaves()[verb]):
+            key, value = NAMED.get(str(action.metavar)), options.get(action.dest)
+            if key and not action.option_strings and isinstance(value, list):
+                here = {path.parent / name: options[key] for name, options in runs.items() if key in options}
+                options[action.dest] = [here.get(one, one) for one in value]
+    return Project(path, sections, runs)
+
+
+def schema() -> dict[str, Any]:
+    """The JSON schema of the file."""
+    return config.schema(_model())
+
+
+@cache
+def _leaves() -> dict[str, argparse.ArgumentParser]:
+    """The verbs that read the file, with their parsers."""
+
+    def below(one: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
+        inner = [action for action in one._actions if isinstance(action, argparse._SubParsersAction)]
+        if not inner and one.get_default("project"):
+            yield one
+        for action in inner:
+            for leaf in action.choices.values():
+                yield from below(leaf)
+
+    return {leaf.prog.partition(" ")[2]: leaf for leaf in below(parser())}
+
+
+def options_of(leaf: argparse.ArgumentParser) -> list[Option]:
+    """The arguments and options of a verb that a file can give."""
+    return [one for one in leaf._actions if one.dest not in _NOT_OF_FILES and one.help is not argparse.SUPPRESS]
+
+
+@cache
+def _model() -> type[BaseModel]:
+    """The pydantic type of the file, made from the options of the verbs."""
+    kinds: dict[str, Any] = {verb: _kind(verb, options_of(leaf)) for verb, leaf in _leaves().items()}
+    for verb in {verb.split()[0] for verb in kinds if " " in verb}:
+        actions = {name.split()[1]: kind for name, kind in kinds.items() if name.startswith(f"{verb} ")}
+        read = [one for name in actions for one in options_of(_leaves()[f"{verb} {name}"]) if not one.option_strings]
+        several = [dest for dest, count in Counter(one.dest for one in read).items() if count > 1]
+        shared = {one.dest: one for one in read if one.dest in several}
+        parts: dict[str, Any] = {
+            name: (kind, Field({}, description=f"longmark {verb} {name}")) for name, kind in actions.items()
+        }
+        kinds[verb] = _kind(verb, list(shared.values()), parts)
+    name = Annotated[str, PlainValidator(_run_name), WithJsonSchema({"type": "string", "pattern": _NAME})]
+    of_run = kinds["run"]
+    runs: Any = dict[name, of_run]  # type: ignore[valid-type]
+    fields: dict[str, Any] = {
+        "models": (dict[str, Entry], Field({}, description="name -> model")),
+        "runs": (runs, Field({}, description="name -> options of `longmark run NAME`")),
+    }
+    for verb in SECTIONS[1:]:
+        fields[verb] = (kinds[verb], Field({}, description=f"options of `longmark {verb}`"))
+    return create_model("Project", __config__=ConfigDict(extra="forbid"), **fields)
+
+
+def _kind(verb: str, options: Sequence[Option], parts: Mapping[str, Any] | None = None) -> type[BaseModel]:
+    """The pydantic type of a table of options."""
+    fields: dict[str, Any] = dict(parts or {})
+    for action in options:
+        kind = Annotated[Any, PlainValidator(partial(_read, action)), WithJsonSchema(_shown(action))]
+        text = (action.help or "").replace("%%", "%")
+        fields[f"{action.dest}_"] = (kind, Field(None, alias=action.dest, description=text))
+    return create_model(f"options of {verb}", __config__=ConfigDict(extra="forbid"), **fields)
+
+
+def _run_name(value: Any) -> str:
+    if not re.fullmatch(_NAME, str(value)):
+        raise ValueError("the name of a run consists of letters, digits, _ and -")
+    return str(value)
+
+
+def _is_switch(action: Option) -> bool:
+    return action.nargs == 0
+
+
+def is_list(action: Option) -> bool:
+    return isinstance(action, argparse._AppendAction) or action.nargs in ("+", "*")
+
+
+def _read(action: Option, value: Any) -> Any:
+    """The value of an option as the command line would have it. ValueError for another."""
+    if _is_switch(action):
+        if not isinstance(value, bool):
+            raise ValueError(f"expected true or false, found {found(value)}")
+        return value
+    if not is_list(action):
+        return _one(action, value)
+    if isinstance(value, dict) and "=" in str(action.metavar):
+        value = [f"{key}={','.join(map(str, one)) if isinstance(one, list) else one}" for key, one in value.items()]
+    return [_one(action, one) for one in (value if isinstance(value, list) else [value])]
+
+
+def _one(action: Option, value: Any) -> Any:
+    if isinstance(value, bool) and action.metavar == "yes|no":
+        return value
+    if isinstance(value, bool) or not isinstance(value, str | int | float | date):
+        raise ValueError(f"expected {action.metavar or action.dest}, found {found(value)}")
+    read: Callable[[str], Any] = action.type if callable(action.type) else str
+    try:
+        made = read(str(value))
+    except argparse.ArgumentTypeError as error:
+        raise ValueError(str(error)) from None
+    except ValueError:
+        kind = "a whole number" if _KINDS.get(read) == "integer" else "a number"
+        raise ValueError(f"expected {kind}, found {found(value)}") from None
+    if action.choices is not None and made not in action.choices:
+        raise ValueError(f"expected {' or '.join(map(str, action.choices))}, found {found(value)}")
+    return made
+
+
+def _shown(action: Option) -> dict[str, Any]:
+    """The JSON schema of an option's value."""
+    if _is_switch(action) or action.metavar == "yes|no":
+        return {"type": "boolean"}
+    kind = _KINDS.get(action.type)
+    one: dict[str, Any] = {"type": kind or ["string", "number"]}
+    if action.choices is not None:
+        one = {"enum": list(action.choices)}
+    if not is_list(action):
+        return one
+    table = [{"type": "object"}] if "=" in str(action.metavar) else []
+    return {"anyOf": [one, {"type": "array", "items": one}, *table]}
+
+
+def _settled(leaf: argparse.ArgumentParser, options: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    """The options with paths as they are seen from the working folder. folder: of the file."""
+    actions = {action.dest: action for action in options_of(leaf)}
+
+    def settled(action: Option, value: Any) -> Any:
+        if isinstance(value, list):
+            return [settled(action, one) for one in value]
+        if isinstance(value, Path):
+            word = str(value) in str(action.metavar).split("|")  # `hazards`, which is no file
+            return value if word else folder / value.expanduser()
+        if action.dest == "metrics":
+            parts = [one.strip() for one in value.split(",")]
+            files = [Path(one.partition("@")[0]).suffix in (_CODE, *_SETTINGS) for one in parts]
+            both = zip(parts, files, strict=True)
+            return ",".join(str(folder / Path(one).expanduser()) if file else one for one, file in both)
+        if action.metavar == "MODEL":
+            scheme, colon, rest = value.partition(":")
+            there = folder / Path(rest).expanduser()
+            return f"{scheme}:{there}" if colon and scheme in ("gguf", "hf", "st") and there.exists() else value
+        return value
+
+    return {key: settled(actions[key], value) for key, value in options.items()}
