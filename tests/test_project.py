@@ -91,7 +91,7 @@ def test_the_file_holds_a_section_for_each_verb_that_reads_it() -> None:
 
 
 def test_the_schema_that_is_shipped_is_that_of_the_options() -> None:
-    assert generate.SCHEMA.read_text("utf-8") == generate.schema_text(), "run: python -m tests.docs.generate"
+    assert project.SCHEMA.read_text("utf-8") == generate.schema_text(), "run: python -m tests.docs.generate"
 
 
 def test_the_schema_takes_what_the_reader_takes() -> None:
@@ -99,6 +99,7 @@ def test_the_schema_takes_what_the_reader_takes() -> None:
     made = project.schema()
     jsonschema.Draft202012Validator.check_schema(made)
     jsonschema.validate(yaml.safe_load(RUN), made)
+    bad: dict[str, Any]
     for bad in ({"runs": {"a.b": {}}}, {"runs": {"a": {"metric": "x"}}}, {"run": {"limit": "x"}}, {"comapre": {}}):
         with pytest.raises(jsonschema.ValidationError):
             jsonschema.validate(bad, made)
@@ -151,6 +152,7 @@ def test_paths_are_relative_to_the_file(folder: Path, monkeypatch: pytest.Monkey
         ("metaeval one", {"rows": [Path("runs/one")], "human": Path("ratings.csv"), "map": ["value=Note"]}),
         ("metaeval one other.csv", {"rows": [Path("runs/one")], "human": Path("other.csv")}),
         ("power two", {"runs": [Path("runs/two")], "effect": 0.2}),
+        ("look one", {"examples": Path("a.jsonl"), "limit": 2, "map": ["answer=output"]}),
         ("annotate init one", {"runs": [Path("runs/one")], "template": "pairs"}),
         ("annotate serve", {"study": Path("study.yaml"), "port": 9}),
         ("annotate status", {"study": Path("study.yaml")}),
@@ -159,7 +161,8 @@ def test_paths_are_relative_to_the_file(folder: Path, monkeypatch: pytest.Monkey
 )
 def test_the_verbs_read_their_sections(words: str, expected: dict[str, Any]) -> None:
     written(
-        "runs: {one: {examples: a.jsonl, metrics: m}, two: {examples: a.jsonl, metrics: m}}\n"
+        "runs: {one: {examples: a.jsonl, metrics: m, map: {answer: output}, limit: 2},\n"
+        "  two: {examples: a.jsonl, metrics: m}}\n"
         "report: {max_unscored: 0.25}\n"
         "compare: {runs: [one, two], margin: 0.1, alpha: 0.01}\n"
         "metaeval: {human: ratings.csv, map: {value: Note}}\n"

@@ -250,6 +250,7 @@ PROJECT = {
         f"run: {{out: {OUT}}}\nruns: {{one: {{examples: a.jsonl, metrics: score.readability}}}}",
         "outside",
     ),
+    "look": ("look one", "runs: {one: {examples: ../outside/a.jsonl}}", ""),
     "report": ("report", f"report: {{runs: scored, out: {OUT}.html}}", "outside"),
     "compare": ("compare", f"compare: {{runs: none, out: {OUT}}}", ""),
     "metaeval": ("metaeval", f"metaeval: {{rows: none, human: ratings.csv, out: {OUT}}}", ""),

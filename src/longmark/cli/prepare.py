@@ -36,8 +36,10 @@ def prepare(leaf: argparse.ArgumentParser, words: Sequence[str]) -> None:
         return
     place: Place = tuple(verb.split())
     options = dict(project.sections.get(verb, {}))
-    if verb == "run" and named:
-        options, place = dict(project.runs[named[0]]), ("runs", named[0])
+    if "examples" in stands_for.values() and named:
+        own = {action.dest for action in leaf._actions}
+        options |= {key: one for key, one in project.runs[named[0]].items() if key in own}
+        place = ("runs", named[0])
     elif verb == "run" and not read and "examples" not in options:
         raise UserError(
             f"name a run of {path} or a file: longmark run NAME ({', '.join(project.runs) or 'it has none'})"

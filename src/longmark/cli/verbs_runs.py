@@ -53,6 +53,7 @@ def _look(verbs: Any) -> None:
     one = add_verb(verbs, "look", "look:look", text)
     add(one, "examples", "EXAMPLES", "the file, as for longmark run")
     add_input(one)
+    add_project(one)
 
 
 def _parts(verbs: Any) -> None:
