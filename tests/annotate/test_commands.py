@@ -214,7 +214,7 @@ def test_addresses_that_are_served():
 def test_the_container_starts_a_command_that_exists():
     from longmark.cli import parser
 
-    lines = (ROOT / "Dockerfile.annotate").read_text("utf-8").splitlines()
+    lines = (ROOT / "Dockerfile").read_text("utf-8").partition("AS annotate")[2].splitlines()
     words = [json.loads(line.partition(" ")[2]) for line in lines if line.startswith(("ENTRYPOINT", "CMD"))]
     given = parser("annotate").parse_args([*words[0][1:], *words[1]])
     assert address_of(given.host, given.port, given.behind_tls).url == "http://localhost:8765"

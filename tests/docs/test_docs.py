@@ -142,10 +142,10 @@ def test_every_page_is_in_the_index():
     assert [name for name in pages if f"]({name})" not in index] == []
 
 
-def test_the_readme_names_every_extra_and_every_family_of_metrics():
-    readme = (ROOT / "README.md").read_text("utf-8")
+def test_every_extra_and_every_family_of_metrics_is_named():
+    readme, install = ((ROOT / name).read_text("utf-8") for name in ("README.md", "docs/install.md"))
     for extra in tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]:
-        assert f"| `{extra}` |" in readme, extra
+        assert f"| `{extra}` |" in install, extra
     for family in {name.split(".")[0] for name in metrics.names()}:
         assert family in readme.lower(), family
 

@@ -18,7 +18,7 @@ from longmark.errors import UserError
 from longmark.models.registry import ModelNames
 from longmark.progress import counted
 from longmark.records import Pair
-from longmark.records.write import replacing, write_examples
+from longmark.records.write import format_of, replacing, write_examples
 
 
 def questions(arguments: argparse.Namespace) -> int:
@@ -29,6 +29,7 @@ def questions(arguments: argparse.Namespace) -> int:
 
 
 def vary(arguments: argparse.Namespace) -> int:
+    format_of(arguments.out, "--out ")
     domain = named(arguments.domain, "variants change what it names in a question")
     names = variants.chosen(domain, split(arguments.variants))
     examples = read_questions(arguments)

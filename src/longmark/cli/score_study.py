@@ -54,9 +54,9 @@ def add_to(verbs: Any) -> None:
 
 
 def score_study(arguments: argparse.Namespace) -> int:
+    needs_stats("score-study")
     from longmark.analysis.studies.score.stages import score_study as declared
 
-    needs_stats("score-study")
     plan = _plan(arguments)
     return run_study(arguments, lambda session: declared(plan, session, arguments.labels))
 

@@ -211,5 +211,8 @@ def _models(verbs: Any) -> None:
     add(one, "--connect", "", "also open a connection to each endpoint of longmark.yaml, and of each vendor with a key")
     add(one, "--json", "", "print the checks as JSON")
 
+    one = add_verb(verbs, "completion", "completion:completion", "Print a script that completes longmark's commands.")
+    add(one, "shell", "SHELL", "bash, zsh or tcsh", choices=("bash", "zsh", "tcsh"))
+
 
 GROUPS = (_run, _look, _parts, _lists, _models)

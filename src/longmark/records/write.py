@@ -50,10 +50,13 @@ _NAMES = ("example_id", "question_id", "system", "metric", "status")
 
 
 def format_of(path: Path, option: str = "") -> str:
-    """The format to write by a file's suffix. UserError for another suffix. option: that named the file."""
+    """The format to write by a file's suffix. UserError for another suffix, MissingExtra for Parquet without its
+    library. option: that named the file."""
     kind = WRITTEN.get(path.suffix.lower())
     if kind is None:
         raise UserError(f"{option}{path}: the suffix must be one of {', '.join(WRITTEN)}")
+    if kind == "parquet":
+        library("pyarrow", "writing Parquet", "parquet")
     return kind
 
 
@@ -268,7 +271,9 @@ def _inert(value: Any) -> Any:
 
 
 def _write_parquet(file: IO[bytes], records: Iterable[dict[str, Any]], columns: tuple[str, ...]) -> None:
-    parquet, pyarrow = (library(name, "writing Parquet", "parquet") for name in ("pyarrow.parquet", "pyarrow"))
+    import pyarrow
+    from pyarrow import parquet
+
     string = pyarrow.string()
     kinds = {
         "score": pyarrow.float64(),

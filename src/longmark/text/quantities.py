@@ -12,7 +12,7 @@ from datetime import date, datetime
 from functools import lru_cache
 from typing import Any, Literal
 
-from longmark.errors import UserError
+from longmark.errors import library
 
 TOLERANCE = 0.01  # relative, of quantities (the authors' code)
 CALENDAR_TOLERANCE = 1e-5  # relative, of days, months and years (the authors' code)
@@ -45,7 +45,7 @@ def compare(one: str, other: str) -> Comparison | None:
     units that are equal as differences.
 
     Quantities are equal within 1 % of the greater one (days, months and years: 1e-5), temperatures also within 0.3 K
-    at most; dates if they are identical. UserError without Pint (extra `graphs`).
+    at most; dates if they are identical. MissingExtra without Pint (extra `graphs`).
     """
     first, second = _read(one), _read(other)
     if isinstance(first, date) and isinstance(second, date):
@@ -123,10 +123,4 @@ def _degrees(number: _Number) -> float:
 
 @lru_cache(maxsize=1)
 def _registry() -> Any:
-    try:
-        import pint
-    except ImportError:
-        raise UserError(
-            "comprehensiveness.qa needs Pint to compare quantities: pip install 'longmark[graphs]'"
-        ) from None
-    return pint.UnitRegistry()
+    return library("pint", "comparing quantities", "graphs").UnitRegistry()

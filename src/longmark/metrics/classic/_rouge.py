@@ -11,7 +11,7 @@ from typing import Literal
 from longmark.concurrency import aside
 from longmark.errors import library
 from longmark.metric import Metric, Score, Silence
-from longmark.metrics.classic._tokens import EXTRA, Tokenizer, divided
+from longmark.metrics.classic._tokens import EXTRA, Tokenizer, divided, tokens
 from longmark.records import Example
 
 Overlap = Callable[[Sequence[str], Sequence[str]], tuple[int, int, int]]
@@ -21,6 +21,17 @@ Overlap = Callable[[Sequence[str], Sequence[str]], tuple[int, int, int]]
 class Params:
     tokenizer: Tokenizer = "rouge"
     measure: Literal["f1", "precision", "recall"] = "f1"
+
+    def ready(self) -> None:
+        """Loads the tokenizer, before anything is paid for. UserError where it is not installed."""
+        tokens("a", self.tokenizer)
+
+
+@dataclass(frozen=True)
+class SequenceParams(Params):
+    def ready(self) -> None:
+        super().ready()
+        longest_in_common("", "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +78,10 @@ def best(overlap: Overlap, answer: str, references: Sequence[str], params: Param
     return Score(shown[params.measure], {**shown, **counts, **({"reference": place} if len(references) > 1 else {})})
 
 
-def metric(overlap: Overlap) -> Metric:
+def metric(overlap: Overlap, params: type[Params] = Params) -> Metric:
     """The declaration of a ROUGE."""
     scored = _scored_by(overlap)
-    return Metric(scored, needs=("answer", "references"), bounds=(0, 1), params=Params, silence=Silence(empty=0))
+    return Metric(scored, needs=("answer", "references"), bounds=(0, 1), params=params, silence=Silence(empty=0))
 
 
 def _scored_by(overlap: Overlap) -> Callable[[Example, object, Params], Awaitable[Score]]:

@@ -33,6 +33,11 @@ class Params:
     direction: Literal["f", "precision", "recall"] = "f"
     checkpoint: str = ""
 
+    def ready(self) -> None:
+        """Loads the checkpoint, before anything is paid for. UserError where it cannot be loaded."""
+        if self.checkpoint:
+            checkpoint(self.checkpoint)
+
 
 async def score(example: Example, models: Models, params: Params) -> Score:
     answer = (example.answer or "").strip()

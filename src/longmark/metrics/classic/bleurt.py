@@ -28,6 +28,11 @@ from longmark.records import Example
 class Params:
     checkpoint: str = ""
 
+    def ready(self) -> None:
+        """Loads the checkpoint, before anything is paid for. UserError where it cannot be loaded."""
+        if self.checkpoint:
+            _checkpoint(self.checkpoint)
+
 
 @lru_cache(maxsize=1)
 def _checkpoint(source: str) -> CrossEncoderReranker:

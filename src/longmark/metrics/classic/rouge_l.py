@@ -14,6 +14,6 @@ Deviations: no stemming. A text that the tokenizer cannot read is unscored (roug
 
 from __future__ import annotations
 
-from longmark.metrics.classic._rouge import longest_in_common, metric
+from longmark.metrics.classic._rouge import SequenceParams, longest_in_common, metric
 
-METRIC = metric(longest_in_common)
+METRIC = metric(longest_in_common, SequenceParams)

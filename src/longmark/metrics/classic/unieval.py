@@ -21,7 +21,7 @@ from dataclasses import dataclass
 
 from longmark.errors import NoScore
 from longmark.metric import Metric, Score, ScoreSpec, Silence
-from longmark.metrics.classic._likelihood import of_checkpoint
+from longmark.metrics.classic._likelihood import checkpoint, of_checkpoint
 from longmark.models.handles import Models
 from longmark.models.protocols import LikelihoodRequest
 from longmark.models.seq2seq_lm import SEGMENT
@@ -41,6 +41,11 @@ _BY_SENTENCE = ("consistency", "fluency")
 @dataclass(frozen=True)
 class Params:
     checkpoint: str = ""
+
+    def ready(self) -> None:
+        """Loads the checkpoint, before anything is paid for. UserError where it cannot be loaded."""
+        if self.checkpoint:
+            checkpoint(self.checkpoint)
 
 
 def inputs(dimension: str, example: Example) -> list[str]:

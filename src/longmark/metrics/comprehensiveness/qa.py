@@ -41,6 +41,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from longmark.concurrency import concurrently
+from longmark.errors import library
 from longmark.judge import ask
 from longmark.metric import Metric, Score, Silence, paper
 from longmark.metrics.comprehensiveness import _asking
@@ -112,6 +113,11 @@ class Params:
         for name, value in (("relevance", self.relevance), ("confidence", self.confidence)):
             if not 1 <= value <= 5:
                 raise ValueError(f"{name} must be a threshold from 1 to 5, not {value:g}")
+
+    def ready(self) -> None:
+        """MissingExtra, before anything is paid for, where code compares quantities and Pint is not installed."""
+        if self.quantities == "code":
+            library("pint", "comprehensiveness.qa", "graphs")
 
 
 async def score(example: Example, models: Models, params: Params) -> Score:
