@@ -33,7 +33,7 @@ check: $(VENV)/.stamp
 	$(BIN)/ruff check
 	@# types are checked while the tests run, and reported after them
 	$(BIN)/mypy > $(VENV)/mypy.txt 2>&1 & types=$$!; \
-	$(BIN)/pytest -m "not slow" -n auto --maxprocesses 4 --dist loadscope; tests=$$?; \
+	$(BIN)/pytest -m "not slow" -n auto --maxprocesses 4 --dist loadscope --durations 25 --durations-min 3; tests=$$?; \
 	wait $$types; types=$$?; cat $(VENV)/mypy.txt; exit $$((tests || types))
 
 # What needs the judge for longer than a unit test may take: documented commands on the embedded judge.
