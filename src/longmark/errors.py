@@ -182,3 +182,6 @@ class NoScore(LongmarkError):
         self.status = status
         self.reason = reason
         self.evidence = evidence or {}
+
+    def __reduce__(self) -> Any:
+        return type(self), (self.status, self.reason, self.evidence)

@@ -41,6 +41,12 @@ def _run(verbs: Any) -> None:
     spend = add_calls(one)
     add(spend, "--dry-run", "", "print the expected calls, tokens and cost; send nothing")
     add(spend, "--retry", "STATUS,…", "compute rows with these statuses again (paid): unparsable, refused, too_long")
+    cluster = one.add_argument_group("workers", "docs/cluster.md says which way suits whom")
+    text = "compute local models and metrics without a model in Ray workers (default: local, this process)"
+    add(cluster, "--executor", "local|ray[=ADDRESS]", text, action="store", default="local")
+    add(cluster, "--ray-actors", "N", "number of Ray workers that hold each local model (default: 1)", default=1)
+    add(cluster, "--ray-resources", "JSON", "what each of them needs, such as '{\"GPU\": 1}' (default: one CPU)")
+    add(cluster, "--ray-insecure", "", "accept a cluster with a public address: Ray runs code for whoever reaches it")
     add_cluster(one.add_argument_group("intervals"))
     add_gate(one)
     add_project(one)

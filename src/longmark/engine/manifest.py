@@ -17,7 +17,10 @@ from longmark.home import digest
 from longmark.models.handles import DEFAULT_DOMAIN
 from longmark.workspace import Workspace
 
-_PACKAGES = ("aiohttp", "genai-prices", "numpy", "orjson", "pydantic", "pyphen", "tokenizers", "xllamacpp")
+_PACKAGES = (
+    *("aiohttp", "genai-prices", "networkx", "numpy", "orjson", "peft", "pint", "pydantic", "pyphen", "rapidfuzz"),
+    *("regex", "sacrebleu", "sentence-transformers", "tokenizers", "torch", "transformers", "xllamacpp"),
+)
 
 
 PAIRS = "pairs"

@@ -8,7 +8,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, nullcontext
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
@@ -78,6 +78,10 @@ async def execute(
     retry, part = options.retried, part_of(examples)
     options = limited(options, part) if part else options
     check_budget(settings.backends, options.budget)
+    if options.ray is not None:
+        from longmark.engine import ray_cluster
+
+        ray_cluster.prepare(options.ray)
     tell_unsupported(settings, options)
     if options.handle_signals:  # asyncio's own handler waits for the event loop, which does not turn while we read
         signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -135,6 +139,10 @@ async def execute(
         client.stops_when_refused = True
         client.share = part.share if part else 1.0
         progress = Progress(folder.rows_to_be(settings.selected), folder.rows_done(retry), client)
+        executor = None
+        if options.ray is not None and progress.total != progress.done:
+            executor = kept.enter_context(ray_cluster.opened(settings, options.ray, options.tell))
+            settings = replace(settings, backends=executor.backends)
         workers = WorkerPool(
             folder,
             settings,
@@ -143,6 +151,7 @@ async def execute(
             retry=retry,
             on_row=progress.row,
             on_calls=notes.calls if notes else None,
+            executor=executor,
         )
         manifest["examples"]["rows"] = progress.total
         session["before"] = progress.done

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import orjson
+
 from longmark import __version__, metrics
 from longmark.engine.pairs import ChoiceRule
 from longmark.errors import UnknownName, UserError
@@ -30,6 +32,37 @@ CONCURRENCY = 16  # calls at once to one model, where the user does not say
 
 
 @dataclass(frozen=True)
+class RayCluster:
+    """Where `--executor ray` computes. address: `HOST:PORT` or `auto`, None: a cluster of longmark's own. actors: that
+    hold each local model; resources: that each of them needs, {}: one CPU; insecure: a public address is accepted."""
+
+    address: str | None = None
+    actors: int = 1
+    resources: Mapping[str, float] = field(default_factory=dict)
+    insecure: bool = False
+
+    @classmethod
+    def of(cls, options: RunOptions) -> RayCluster | None:
+        """What options say; None: all is computed in this process. UserError."""
+        kind, equals, address = options.executor.partition("=")
+        if kind not in ("local", "ray") or (equals and not (address and kind == "ray")):
+            raise UserError(f"--executor {options.executor}: expected local, ray or ray=HOST:PORT")
+        if kind == "local":
+            return None
+        resources = options.ray_resources
+        try:
+            resources = orjson.loads(resources) if isinstance(resources, str) else resources
+            made = {str(name): float(number) for name, number in (resources or {}).items()}
+        except (ValueError, TypeError, AttributeError):
+            made = {"": 0.0}
+        if not all(name and 0 < number < 1e6 for name, number in made.items()):
+            raise UserError(f"--ray-resources {options.ray_resources}: expected JSON such as '{{\"GPU\": 1}}'")
+        if not isinstance(options.ray_actors, int) or options.ray_actors < 1:
+            raise UserError(f"--ray-actors: expected a whole number from 1, found {options.ray_actors!r}")
+        return cls(address or None, options.ray_actors, made, options.ray_insecure)
+
+
+@dataclass(frozen=True)
 class SessionOptions:
     """What can differ between two sessions of a run, because it changes no score.
 
@@ -40,7 +73,7 @@ class SessionOptions:
     (main thread only). check_profiles: tell where profiles do not fit the domain. resend_unknown: send a call again
     whose last attempt may have been billed, with no reply; None: yes, but not one in a batch. batching: what goes in
     batches. cluster: the field of the examples that dependent answers share, which the folder keeps for its reports
-    (None: as it has it).
+    (None: as it has it). ray: a cluster that computes; None: this process does.
     """
 
     limit: int | None = None
@@ -57,6 +90,7 @@ class SessionOptions:
     resend_unknown: bool | None = None
     batching: Batching = NO_BATCHES
     cluster: str | None = None
+    ray: RayCluster | None = None
 
     def __post_init__(self) -> None:
         numbers = {
@@ -112,6 +146,8 @@ class RunOptions(ModelNames, Judging, SessionOptions):
       max_calls, max_tokens, max_usd   the budget of this session
       batch            calls go in batches, at the vendors' lower price: see docs/batches.md
       batch_examples   so many examples are open at once in a batch run; keep_files: uploaded files are not deleted
+      executor         `local`, `ray` or `ray=HOST:PORT`: where local models and metrics without a model are computed;
+                       ray_actors, ray_resources, ray_insecure: see `RayCluster` and docs/cluster.md
     """
 
     as_published: bool = False
@@ -130,6 +166,10 @@ class RunOptions(ModelNames, Judging, SessionOptions):
     batch: bool = False
     batch_examples: int = OPEN
     keep_files: bool = False
+    executor: str = "local"
+    ray_actors: int = 1
+    ray_resources: str | Mapping[str, float] | None = None
+    ray_insecure: bool = False
     quiet: bool = True
 
     def __post_init__(self) -> None:
@@ -143,6 +183,7 @@ class RunOptions(ModelNames, Judging, SessionOptions):
             raise UserError(f"--tie-band: expected a number from 0, found {self.tie_band!r}")
         object.__setattr__(self, "budget", Budget(self.max_calls, self.max_tokens, self.max_usd))
         object.__setattr__(self, "batching", Batching.of(self))
+        object.__setattr__(self, "ray", RayCluster.of(self))
         object.__setattr__(self, "mapping", self.mapping or {})
         Judging.__post_init__(self)
         SessionOptions.__post_init__(self)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -129,7 +130,9 @@ class Registry:
         chats = role in ("judge", "generator", "checker") and not name.startswith("st:")
         key = ("chat" if chats or (role == "lm" and here) else role, name)
         if key not in self._opened:
-            self._opened[key] = self._make(role, name)
+            self._opened[key] = made = self._make(role, name)
+            with suppress(AttributeError):  # of another package, with slots
+                made.opened_as = (role, name)
         return self._opened[key]
 
     def _make(self, role: str, name: str) -> Any:

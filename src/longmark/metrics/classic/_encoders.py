@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from longmark.errors import MissingExtra, NoScore, UserError
-from longmark.models.sentence import LazyModel, load_by
+from longmark.models.sentence import LazyModel, folder_identity, load_by
 from longmark.text.pieces import pieces
 
 if TYPE_CHECKING:
@@ -133,6 +134,16 @@ def _layer(wanted: int, layers: int, name: str) -> int:
 def encoder(name: str) -> Encoder:
     """The encoder of a name that `NAMES` fits, kept with its model."""
     return _Embedded() if name == EMBEDDED else _Transformer(name.partition(":")[2], name)
+
+
+def identity(name: str) -> str:
+    """What two machines compare of an encoder: the hash of its files; a hub name's own words."""
+    if name == EMBEDDED:
+        from longmark.models.minilm import MiniLM
+
+        return MiniLM().identity
+    folder = Path(name.partition(":")[2]).expanduser()
+    return folder_identity(folder) if folder.is_dir() else name
 
 
 @lru_cache(maxsize=8)  # the reference of a question's answers is read once

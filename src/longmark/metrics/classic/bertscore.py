@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Literal
 from longmark.concurrency import aside
 from longmark.errors import NoScore
 from longmark.metric import Metric, Score, Silence, paper
-from longmark.metrics.classic._encoders import EMBEDDED, NAMES, LongTexts, Vectors, vectors
+from longmark.metrics.classic._encoders import EMBEDDED, NAMES, LongTexts, Vectors, identity, vectors
 from longmark.metrics.classic._rouge import Shared
 from longmark.records import Example
 
@@ -57,6 +57,10 @@ class Params:
     def ready(self) -> None:
         """Loads the encoder, before anything is paid for. UserError where it, or the layer, is not there."""
         vectors(self.encoder, "a", self.layer, self.long_texts)
+
+    def identity(self) -> str:
+        """The encoder's, for workers on other machines."""
+        return identity(self.encoder)
 
 
 def match(answer: Vectors, reference: Vectors) -> Shared:
