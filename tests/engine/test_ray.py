@@ -21,7 +21,8 @@ from tests.engine.test_kill_ledger import asked
 from tests.program import QR, ended, manifest_of, records, rows_of, run, start, until, write_jsonl
 from tests.wire import Server, serve
 
-pytestmark = needs_ray
+# a cluster takes about 20 s of CPU, and Ray gives its processes 30 s to start, which a busy machine does not keep
+pytestmark = [needs_ray, pytest.mark.slow]
 METRICS = f"{QR},score.readability,classic.length"
 IN_FLIGHT = 8  # calls of the one actor
 
@@ -74,7 +75,7 @@ def stored(cache: Path) -> int:
         return int(database.execute("SELECT count(*) FROM calls").fetchone()[0])
 
 
-@pytest.mark.parametrize("kills", [1, pytest.param(20, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("kills", [1, 20])
 def test_workers_that_die_are_replaced_and_the_rows_are_those_of_one_process(
     tmp_path: Path, cluster: TestCluster, kills: int
 ):
@@ -102,7 +103,7 @@ def test_workers_that_die_are_replaced_and_the_rows_are_those_of_one_process(
     assert session["requests"] <= count + kills * IN_FLIGHT
 
 
-@pytest.mark.parametrize("kills", [1, pytest.param(20, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("kills", [1, 20])
 def test_a_killed_longmark_resumes_and_asks_nothing_again_that_was_stored(
     tmp_path: Path, cluster: TestCluster, kills: int
 ):
@@ -130,7 +131,6 @@ def test_a_killed_longmark_resumes_and_asks_nothing_again_that_was_stored(
     assert sum(requests.values()) - count <= kills * IN_FLIGHT
 
 
-@pytest.mark.slow
 def test_a_node_that_dies_is_told_of_and_its_work_is_done_elsewhere(tmp_path: Path, cluster: TestCluster):
     for number in range(20):
         folder = tmp_path / str(number)
@@ -149,7 +149,6 @@ def test_a_node_that_dies_is_told_of_and_its_work_is_done_elsewhere(tmp_path: Pa
         assert sum(requests.values()) - 120 <= 2 * IN_FLIGHT
 
 
-@pytest.mark.slow
 def test_a_cluster_of_its_own_gives_the_rows_of_one_process_and_ends_with_ctrl_c(tmp_path: Path, cluster: TestCluster):
     (tmp_path / "mine.py").write_text((tmp_path_package(cluster)).read_text())
     write_jsonl(tmp_path / "given.jsonl", records(200))
@@ -170,7 +169,6 @@ def tmp_path_package(cluster: TestCluster) -> Path:
     return Path(cluster.env["PYTHONPATH"].split(":")[0]) / "logged.py"
 
 
-@pytest.mark.slow
 def test_a_worker_with_another_longmark_or_another_model_is_refused(tmp_path: Path, cluster: TestCluster):
     write_jsonl(tmp_path / "given.jsonl", records(2))
     (tmp_path / "mine.py").write_text(tmp_path_package(cluster).read_text())

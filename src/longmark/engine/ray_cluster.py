@@ -17,7 +17,6 @@ import os
 import pickle
 import secrets
 import shutil
-import socket
 import tempfile
 from collections import Counter, deque
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
@@ -138,7 +137,7 @@ def _connect(ray: Any, cluster: RayCluster, cores: int) -> Path | None:
     return folder
 
 
-def prepare(cluster: RayCluster) -> None:
+async def prepare(cluster: RayCluster) -> None:
     """Before anything is read: that Ray is installed, and may be started or reached. Ray reads these variables when it
     is imported. MissingExtra, UserError."""
     if cluster.address is None:
@@ -153,10 +152,10 @@ def prepare(cluster: RayCluster) -> None:
                 f"--executor ray={cluster.address}: expected ray=HOST:PORT or ray=auto, such as ray=10.0.0.1:6379"
             )
         try:
-            addresses = {str(found[4][0]) for found in socket.getaddrinfo(host.strip("[]"), int(port))}
+            found = await asyncio.get_running_loop().getaddrinfo(host.strip("[]"), int(port))
         except OSError as error:
             raise UserError(f"--executor ray={cluster.address}: {host} is not found ({error})") from None
-        _refuse_public(addresses, cluster)
+        _refuse_public({str(one[4][0]) for one in found}, cluster)
 
 
 def _check_nodes(ray: Any, cluster: RayCluster) -> None:

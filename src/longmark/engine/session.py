@@ -81,7 +81,7 @@ async def execute(
     if options.ray is not None:
         from longmark.engine import ray_cluster
 
-        ray_cluster.prepare(options.ray)
+        await ray_cluster.prepare(options.ray)
     tell_unsupported(settings, options)
     if options.handle_signals:  # asyncio's own handler waits for the event loop, which does not turn while we read
         signal.signal(signal.SIGINT, signal.default_int_handler)
