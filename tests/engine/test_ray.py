@@ -131,8 +131,9 @@ def test_a_killed_longmark_resumes_and_asks_nothing_again_that_was_stored(
     assert sum(requests.values()) - count <= kills * IN_FLIGHT
 
 
-def test_a_node_that_dies_is_told_of_and_its_work_is_done_elsewhere(tmp_path: Path, cluster: TestCluster):
-    for number in range(20):
+@pytest.mark.parametrize("kills", [1, 20])
+def test_a_node_that_dies_is_told_of_and_its_work_is_done_elsewhere(tmp_path: Path, cluster: TestCluster, kills: int):
+    for number in range(kills):
         folder = tmp_path / str(number)
         folder.mkdir()
         write_jsonl(folder / "given.jsonl", records(120))
@@ -145,6 +146,7 @@ def test_a_node_that_dies_is_told_of_and_its_work_is_done_elsewhere(tmp_path: Pa
             assert done.code == 0, done.err
             requests = Counter(asked(server))
             expected = single(server, cluster, folder)
+        assert "A node of the Ray cluster is dead: 127.0.0.1" in done.err
         assert rows(folder / "out") == expected
         assert sum(requests.values()) - 120 <= 2 * IN_FLIGHT
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+import pickle
 import random
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import pytest
@@ -12,7 +15,8 @@ from tests.engine.ray_stand_in import StandInRay
 from tests.program import records, rows_of, run, write_jsonl
 
 import longmark
-from longmark.errors import UserError
+from longmark.engine import ray_cluster
+from longmark.errors import NoScore, UserError
 from longmark.metric import Metric, Score
 from longmark.models import SCHEMES, Scheme, registry
 from longmark.models.protocols import ChatReply
@@ -221,3 +225,18 @@ def test_a_finished_run_starts_no_cluster(ray: StandInRay, tmp_path: Path):
     scored(tmp_path, "out", some(3))
     scored(tmp_path, "out", some(3), executor="ray")
     assert not ray.init_with
+
+
+def test_a_node_that_dies_is_told_of(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(ray_cluster, "_LOOK", 0)
+    both = [{"NodeID": one, "NodeManagerAddress": f"10.0.0.{one}", "Alive": True} for one in "12"]
+    looks = [[both[0], both[1] | {"Alive": False}], both]
+    told: list[str] = []
+    ray = SimpleNamespace(nodes=looks.pop)  # the third look fails: the cluster has ended
+    asyncio.run(ray_cluster.watch(ray, told.append))
+    assert told == ["A node of the Ray cluster is dead: 10.0.0.2 (2). Its work is asked again."]
+
+
+def test_a_reason_travels_between_processes():
+    reason = pickle.loads(pickle.dumps(NoScore("undefined", "There is none.", {"claims": []})))
+    assert (reason.status, reason.reason, reason.evidence) == ("undefined", "There is none.", {"claims": []})

@@ -33,6 +33,7 @@ from longmark.engine.settings import RayCluster, Settings
 from longmark.engine.worker import Results, Task
 from longmark.errors import NoScore, RequestRefused, ServerFault, UserError
 from longmark.metrics import Selected
+from longmark.models import ROLES
 from longmark.models.handles import Backends
 from longmark.models.protocols import Backend
 from longmark.models.remote import RemoteModel
@@ -44,7 +45,7 @@ _CALLS = 8  # of a model under way for each actor, at most
 _DEPTH = 2  # batches that an actor has: one that it works on, one that waits there
 _DEATHS = 3  # of workers with one item, after which it is not asked again
 _STARTS = 3  # times that a worker, or Ray, is started before it is given up
-_READY = float(os.environ.get("LONGMARK_RAY_READY", "120"))  # seconds that a worker may take to start
+_READY = 120.0  # seconds that a worker may take to start
 _LOOK = 2.0  # seconds between two looks at the cluster's nodes
 _STORE = 200 << 20  # bytes of shared memory for messages, of a cluster of our own
 _OWN = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0", "RAY_AUTH_MODE": "token"}  # 0: every process listens on loopback
@@ -80,7 +81,11 @@ def opened(settings: Settings, cluster: RayCluster, tell: Callable[[str], None])
             crew.start(room)
         elif computing:
             tell("The Ray cluster has no free CPU for metrics: they are computed here.")
-        yield RayExecutor(settings, computing if crew else [], crew, teams, Nodes(ray, tell))
+        watching = asyncio.get_running_loop().create_task(watch(ray, tell))
+        try:
+            yield RayExecutor(settings.backends, computing if crew else [], crew, teams)
+        finally:
+            watching.cancel()
     finally:
         ray.shutdown()
         if folder is not None:
@@ -148,9 +153,7 @@ async def prepare(cluster: RayCluster) -> None:
     if cluster.address not in (None, "auto"):
         host, colon, port = str(cluster.address).rpartition(":")
         if not (colon and port.isdecimal()) or "/" in host:
-            raise UserError(
-                f"--executor ray={cluster.address}: expected ray=HOST:PORT or ray=auto, such as ray=10.0.0.1:6379"
-            )
+            raise UserError(f"--executor ray={cluster.address}: expected ray=HOST:PORT or ray=auto")
         try:
             found = await asyncio.get_running_loop().getaddrinfo(host.strip("[]"), int(port))
         except OSError as error:
@@ -174,32 +177,18 @@ def _refuse_public(addresses: set[str], cluster: RayCluster) -> None:
         )
 
 
-class Nodes:
-    """Notices nodes that leave the cluster."""
-
-    def __init__(self, ray: Any, tell: Callable[[str], None]) -> None:
-        self._ray = ray
-        self._tell = tell
-        self._known = self._alive()
-        self._watching: asyncio.Task[None] | None = None
-
-    def _alive(self) -> dict[str, str]:
-        return {node["NodeID"]: node["NodeManagerAddress"] for node in self._ray.nodes() if node["Alive"]}
-
-    def watch(self) -> None:
-        """From now on, while the event loop runs."""
-        if self._watching is None:
-            self._watching = asyncio.get_running_loop().create_task(self._watch())
-
-    async def _watch(self) -> None:
+async def watch(ray: Any, tell: Callable[[str], None]) -> None:
+    """Tells of nodes that leave the cluster, for as long as there is one."""
+    known: dict[str, str] = {}
+    with suppress(Exception):  # the cluster has ended
         while True:
+            alive = {
+                one["NodeID"]: one["NodeManagerAddress"] for one in await asyncio.to_thread(ray.nodes) if one["Alive"]
+            }
+            for node in known.keys() - alive.keys():
+                tell(f"A node of the Ray cluster is dead: {known[node]} ({node[:8]}). Its work is asked again.")
+            known = alive
             await asyncio.sleep(_LOOK)
-            alive = await asyncio.to_thread(self._alive)
-            for node in self._known.keys() - alive.keys():
-                self._tell(
-                    f"A node of the Ray cluster is dead: {self._known[node]} ({node[:8]}). Its work is asked again."
-                )
-            self._known = alive
 
 
 # Workers ---------------------------------------------------------------------------------------------------------
@@ -390,29 +379,23 @@ class RayExecutor:
 
     def __init__(
         self,
-        settings: Settings,
+        backends: Backends,
         computing: Sequence[Selected],
         crew: Team | None,
         teams: Mapping[int, Team],
-        nodes: Nodes,
     ) -> None:
         self._numbers = {chosen.name: number for number, chosen in enumerate(computing)}
         self._crew = crew
-        self._nodes = nodes
         self.ahead = _DEPTH * _MOST * len(crew.members) if crew else 0
-        remote: dict[int, Any] = {
-            id(one): RemoteModel(one, partial(self._call, teams[id(one)]), _CALLS * len(teams[id(one)].members))
-            for one in settings.backends.all()
-            if id(one) in teams
-        }
-        backends = settings.backends
-        judges = tuple(remote.get(id(judge), judge) for judge in backends.judges)
-        roles = ("generator", "embedder", "reranker", "lm", "checker")
-        others = {role: remote.get(id(one), one) for role in roles if (one := getattr(backends, role)) is not None}
-        self.backends = Backends(judges, **others)
+
+        def held(model: Any) -> Any:
+            team = teams.get(id(model))
+            return model if team is None else RemoteModel(model, partial(self._call, team), _CALLS * len(team.members))
+
+        single = {role: held(getattr(backends, role)) for role in ROLES[1:]}
+        self.backends = Backends(tuple(map(held, backends.judges)), **single)
 
     async def _call(self, team: Team, item: tuple[str, tuple[Any, ...]]) -> Any:
-        self._nodes.watch()
         reply = await team.ask(item)
         assert reply is not None
         result = pickle.loads(reply)
@@ -426,7 +409,6 @@ class RayExecutor:
     async def results(self, task: Task) -> Results | None:
         """Asked again of another worker where one dies."""
         assert self._crew is not None
-        self._nodes.watch()
         item = self._numbers[task.chosen.name], task.example, task.wanted
         while True:
             asked = self._crew.ask(item)
