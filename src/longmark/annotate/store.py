@@ -274,7 +274,8 @@ class Store(Database):
         """Of an item, of a person, or all; ordered by item and person."""
         where, values = _where(item, person)
         sql = f"SELECT {_ANSWER} FROM answers{where} ORDER BY item_id, person_id"
-        return [_answer(row) for row in self.rows(sql, values)]
+        rows = self.rows(sql, values)
+        return [Answer(r[0], r[1], orjson.loads(r[2]), r[3], r[4], bool(r[5]), bool(r[6])) for r in rows]
 
     def answer(self, item: str, person: str) -> Answer | None:
         return next(iter(self.answers(item, person)), None)
@@ -393,10 +394,6 @@ _ANSWER = "item_id, person_id, content, version, saved_at, complete, suggestions
 
 def _person(row: tuple[Any, ...]) -> Person:
     return Person(row[0], row[1], cast(Role, row[2]), bool(row[3]))
-
-
-def _answer(row: tuple[Any, ...]) -> Answer:
-    return Answer(row[0], row[1], orjson.loads(row[2]), row[3], row[4], bool(row[5]), bool(row[6]))
 
 
 def _where(item: str | None, person: str | None) -> tuple[str, tuple[str, ...]]:

@@ -6,9 +6,8 @@ import argparse
 import getpass
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 from contextlib import closing
-from typing import Any
 
 from longmark.annotate.auth import Access
 from longmark.annotate.checks import load
@@ -187,15 +186,11 @@ def status(arguments: argparse.Namespace) -> int:
         Column("person", lambda one: one.name),
         Column("id", lambda one: one.id),
         Column("role", lambda one: one.role),
-        *(Column(name, _counted(counts, name)) for name in ("done", "open", "skipped")),
+        *(Column(name, lambda one, name=name: counts[one.id, name]) for name in ("done", "open", "skipped")),  # type: ignore[misc]
         Column("links", lambda one: links.get(one.id, 0)),
     )
     print(as_text(Table("people", "People", columns, people)), end="")
     return 0
-
-
-def _counted(counts: Mapping[Any, int], status: str) -> Callable[[Person], int]:
-    return lambda person: counts.get((person.id, status), 0)
 
 
 def backup(arguments: argparse.Namespace) -> int:

@@ -204,7 +204,8 @@ def cost(index: Observations, manifests: Sequence[Manifest]) -> dict[str, Any] |
     if not spent:
         return None
     sessions = [session for manifest in manifests for session in manifest.sessions]
-    recorded = [session for session in sessions if _recorded(session)]
+    # written when a session ends; one whose process was killed has only its start
+    recorded = [session for session in sessions if isinstance(session.get("seconds"), int | float)]
     total = Usage()
     for entry in spent:
         total.add(entry.usage)
@@ -231,11 +232,6 @@ _PAID = (
     "What each call cost when it was first made, even if this run took its reply from the cache. A call that several "
     "rows share counts for the row that made it first."
 )
-
-
-def _recorded(session: dict[str, Any]) -> bool:
-    """A session's figures are written when it ends; one whose process was killed has only its start."""
-    return isinstance(session.get("seconds"), int | float)
 
 
 def _sum(sessions: Iterable[dict[str, Any]], key: str) -> float:

@@ -377,8 +377,11 @@ def bars(one: MetricResult) -> list[tuple[int, int]]:
     return found
 
 
+_WON, _HIGHER = ("won", "tied", "lost"), ("first higher", "equal", "first lower")  # from the view of the first system
+
+
 def _wins(found: Comparison) -> Section:
-    outcomes = {one.metric: _outcomes(one) for one in found.metrics}
+    outcomes = {one.metric: _WON if one.facts.higher_is_better is not None else _HIGHER for one in found.metrics}
     grid = Grid(
         "wins",
         "Questions won, tied and lost",
@@ -409,13 +412,6 @@ def _wins(found: Comparison) -> Section:
         figures,
         "If neither direction is better, won counts the questions on which the first is higher.",
         folded=True,
-    )
-
-
-def _outcomes(one: MetricResult) -> tuple[str, str, str]:
-    """What the three counts are called, from the view of the first system."""
-    return (
-        ("won", "tied", "lost") if one.facts.higher_is_better is not None else ("first higher", "equal", "first lower")
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from longmark.analysis.grid import Grid
@@ -207,7 +207,8 @@ def _joined(part: RatingLabel | ChoiceLabel) -> Section:
         Column("answers in the rows only", "join.only_in_rows", key="only_in_rows"),
     ]
     if isinstance(part, ChoiceLabel):
-        counts += [Column(f"choice: {name}", _choice(name), key=name) for name in ("a", "b", "tie")]
+        chosen = part.human
+        counts += [Column(f"choice: {x}", lambda _, x=x: chosen.get(x, 0), key=x) for x in ("a", "b", "tie")]  # type: ignore[misc]
         note = "scored and unscored count all pairs with rows; n and missing below only those with a majority."
     columns = (
         *(Column("metric", kind="metric"), Column("scored")),
@@ -231,10 +232,6 @@ def _joined(part: RatingLabel | ChoiceLabel) -> Section:
 def _counts(unscored: Mapping[str, int]) -> str:
     """`12 unparsable, 3 no row`."""
     return ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in unscored.items())
-
-
-def _choice(name: str) -> Callable[[ChoiceLabel], int]:
-    return lambda part: part.human.get(name, 0)
 
 
 def raters(found: Agreement, what: str) -> Section:

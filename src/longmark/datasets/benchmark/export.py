@@ -160,6 +160,7 @@ def _card(found: Mapping[str, Any], made: str, how: Exporting, exported: Exporte
         ],
     }
     texts = " and `text`" if how.passages else "; their texts are not published here"
+    shown = [(title, found[name]) for name, title in TITLES.items()]
     parts = [
         f"---\n{yaml.safe_dump(header, sort_keys=False, allow_unicode=True)}---\n",
         f"# {_safe(how.title)}\n",
@@ -176,7 +177,7 @@ def _card(found: Mapping[str, Any], made: str, how: Exporting, exported: Exporte
         made,
         "## Figures\n",
         "The figures include dropped items, unless they are of usable items only.\n",
-        *(f"### {title}\n\n{_rows(found[name])}" for name, title in TITLES.items() if found[name]),
+        *(f"### {title}\n\n{_table([*rows[0]], [[*row.values()] for row in rows])}" for title, rows in shown if rows),
         "## Limits\n",
         _limits(exported),
         f"`sha256sum -c {SUMS}` checks the files.\n",
@@ -206,10 +207,6 @@ def _limits(exported: Exported) -> str:
         *(f"- Items not included, {reason}: {count:,}." for reason, count in sorted(exported.omitted.items())),
     ]
     return "\n".join(lines) + "\n"
-
-
-def _rows(rows: Sequence[Mapping[str, Any]]) -> str:
-    return _table(tuple(rows[0]), [tuple(row.values()) for row in rows])
 
 
 def _table(heads: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:

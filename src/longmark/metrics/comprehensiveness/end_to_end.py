@@ -139,10 +139,6 @@ def _reader(count: int) -> Reader[Any]:
     return structure(_Lists, _MOST_TOKENS).then(known)
 
 
-def _calls(example: Example, params: Params, _judges: int) -> int:
-    return 1 + (len(example.contexts) if params.summarize else 0)
-
-
 METRIC = Metric(
     score,
     needs=("question", "answer", "contexts"),
@@ -151,7 +147,7 @@ METRIC = Metric(
     prompts=(COVERAGE, SUMMARY),
     params=Params,
     version=2,
-    calls=_calls,
+    calls=lambda example, params, _judges: 1 + (len(example.contexts) if params.summarize else 0),
     silence=Silence(0, 0),
     view="graph",
 )

@@ -97,8 +97,7 @@ async def discuss(models: Models, params: Any, texts: dict[str, str]) -> Opinion
     return Opinion(plurality(votes) or "tie", votes, evidence={"turns": turns})
 
 
-def _calls(params: Any, _judges: int) -> int:
-    return int(orders_of(params) * params.rounds * len(parts(params.panel, "roles")))
-
-
-METRIC = pair_metric(score, (PROMPT,), ChatEvalParams, _calls)
+METRIC = pair_metric(
+    *(score, (PROMPT,), ChatEvalParams),
+    lambda params, _judges: orders_of(params) * params.rounds * len(parts(params.panel, "roles")),
+)

@@ -104,8 +104,6 @@ async def rate(models: Models, params: Any, texts: dict[str, str]) -> dict[str, 
     return {**await one(len(people)), "reviews": reviews}
 
 
-def _calls(params: Any, _judges: int) -> int:
-    return 2 * (len(parts(params.panel, "reviewers")) + 1)
-
-
-METRIC = pair_metric(score, (REVIEW, CHAIR), ReferParams, _calls)
+METRIC = pair_metric(
+    *(score, (REVIEW, CHAIR), ReferParams), lambda params, _judges: 2 * (len(parts(params.panel, "reviewers")) + 1)
+)

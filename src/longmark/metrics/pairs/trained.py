@@ -176,7 +176,7 @@ async def score(pair: Pair, models: Models, params: Any) -> Score:
         return tie
     choices: list[Chosen] = []
     for judge in models.judges:
-        sides = [{**_shown(pair), "answer": words} for words in (pair.a, pair.b)]
+        sides = [{**_texts(texts_of(pair)), "answer": words} for words in (pair.a, pair.b)]
         a, b = await concurrently(partial(_ask, judge, models, params, layout.number), sides)
         made = verdict_of(a[0], b[0])[0]
         more: dict[str, Any] = {"ratings": {"a": a[0], "b": b[0]}, "replies": [a[1], b[1]]}
@@ -199,18 +199,13 @@ async def _ask(judge: ChatHandle, models: Models, params: Any, read: Any, texts:
     return verdict.value, verdict.replies[-1]
 
 
-def _shown(pair: Pair) -> dict[str, str]:
-    return _texts(texts_of(pair))
-
-
 def _texts(texts: Mapping[str, str]) -> dict[str, str]:
     """What a format can fill in, but for the answers; the context stands before the question."""
     question = "\n\n".join(filter(None, (texts["context"], texts["question"])))
     return {"question": question, "reference": texts["reference"], "rubric": _RUBRIC, "category": _CATEGORY}
 
 
-def _calls(params: Any, judges: int) -> int:
-    return judges * (2 if params.format.sees == "answer" else orders_of(params))
-
-
-METRIC = pair_metric(score, (), TrainedParams, _calls)
+METRIC = pair_metric(
+    *(score, (), TrainedParams),
+    lambda params, judges: judges * (2 if params.format.sees == "answer" else orders_of(params)),
+)

@@ -219,10 +219,6 @@ def _shares(example: Example) -> dict[str, int]:
     return answer_calls(example) | reference_calls(example)
 
 
-def _calls(example: Example, params: Params, judges: int) -> int:
-    return sum(_shares(example).values()) + _checks(example, params)
-
-
 def _checks(example: Example, params: Params) -> int:
     """The claims are not known before the first call; there are about as many as sentences."""
     own = len(example.claims if example.claims is not None else sentences(example.answer or ""))
@@ -333,7 +329,7 @@ METRIC = Metric(
     prompts=(CLAIMS, *PROMPTS),
     params=Params,
     version=2,
-    calls=_calls,
+    calls=lambda example, params, _judges: sum(_shares(example).values()) + _checks(example, params),
     rounds=3,
     checks=_checks,
     shares=_shares,

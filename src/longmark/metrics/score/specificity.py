@@ -302,10 +302,6 @@ def _of_dimension(name: str, judged: Sequence[Judged]) -> Score | NoScore:
     return Score(mean, evidence)
 
 
-def _specs(domain: Domain) -> dict[str, ScoreSpec]:
-    return {name: ScoreSpec(bounds=(0, 1), higher_is_better=True) for name in ("", *domain.weights)}
-
-
 def _calls(example: Example, params: Params, judges: int) -> int:
     """The claims are not known before the first call; there are about as many as sentences."""
     answer = example.answer or ""
@@ -317,7 +313,7 @@ def _calls(example: Example, params: Params, judges: int) -> int:
 METRIC = Metric(
     score,
     needs=("answer", "contexts"),
-    scores=_specs,
+    scores=lambda domain: {name: ScoreSpec(bounds=(0, 1), higher_is_better=True) for name in ("", *domain.weights)},
     models=("judge",),
     prompts=(CLAIMS, DETAILS, LABELLING, UNCHECKED),
     params=Params,

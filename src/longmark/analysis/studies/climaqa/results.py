@@ -88,7 +88,7 @@ class Results:
         self.decides = MAIN if self.tiers[MAIN] else SILVER
         """The items of figures and tests: those of tables 3 and 5, or silver ones where there are no others."""
         self.shown = self.tiers[self.decides]
-        self.at = cache(self._at)
+        self.at = cache(lambda at: self.mean_of(at.outcome, found.systems[at.system], self.tiers[at.items], at.level))
 
     def systems(self, outcomes: Iterable[Outcome], items: Sequence[Item]) -> list[System]:
         """Those with a row of one of the outcomes for one of the items."""
@@ -97,9 +97,6 @@ class Results:
         return [one for one in every if any(names & (one.scores[key].keys() | one.why[key].keys()) for key in keys)]
 
     # Means ------------------------------------------------------------------------------------------------------------
-
-    def _at(self, place: Place) -> Estimate:
-        return self.mean_of(place.outcome, self.read.systems[place.system], self.tiers[place.items], place.level)
 
     def items_at(self, place: Place) -> list[Item]:
         return _of(place.outcome, self.tiers[place.items], place.level)

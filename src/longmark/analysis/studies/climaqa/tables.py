@@ -12,7 +12,7 @@ from longmark.analysis.studies.climaqa.results import OVERALL, Advantage, Kind, 
 from longmark.analysis.studies.climaqa.rows import BERT, BLEU, EM, FA, FORMS, MCQ, PS, Outcome
 from longmark.report.tables import Column, Table
 from longmark.stats.proportion import clustered_share
-from longmark.stats.results import Difference, Estimate
+from longmark.stats.results import Estimate
 from longmark.validator.evaluate import Precision
 from longmark.validator.labels import EDITED, Labels, is_valid
 
@@ -134,14 +134,11 @@ def reasons(given: Labels, results: Results) -> Grid[str]:
     def share(reason: str, _column: str) -> Estimate:
         return clustered_share([reason in one.reasons for one in invalid], given.family(invalid), results.level)
 
-    heads, columns = [Column("reason", _in_words)], [Column("share of invalid items", places=3)]
+    heads = [Column("reason", lambda reason: reason.replace("_", " "))]
+    columns = [Column("share of invalid items", places=3)]
     beside = [*(Column(form, partial(count, form=form)) for form in FORMS), Column("items", count)]
     title, note = "Reasons for rejection (the paper's figure 7)", "An item may have several reasons."
     return Grid("figure7", title, heads, names, columns, share, note, "invalid items", beside=beside)
-
-
-def _in_words(reason: str) -> str:
-    return reason.replace("_", " ")
 
 
 def precision(given: Sequence[Precision]) -> Grid[Precision]:
@@ -164,13 +161,9 @@ def windows(given: Sequence[Window]) -> Grid[Window]:
 def fever(given: Fever) -> Grid[str]:
     note = f"{given.unscored:,} labelled sentences are unscored. Sentences of one claim depend on each other."
     cell: Cells = lambda name, _column: given.rows[name]  # noqa: E731
-    title, beside = "Factual accuracy on labelled sentences", [Column("p", lambda name: _p(given.rows[name]), kind="p")]
-    columns = [Column("value", places=3)]
+    title, columns = "Factual accuracy on labelled sentences", [Column("value", places=3)]
+    beside = [Column("p", lambda name: getattr(given.rows[name], "p", None), kind="p")]
     return Grid("fever", title, ("figure",), list(given.rows), columns, cell, note, "sentences", beside=beside)
-
-
-def _p(made: Estimate) -> float | None:
-    return made.p if isinstance(made, Difference) else None
 
 
 def every_mean(results: Results) -> Grid[Place]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -83,7 +83,7 @@ def read(
         known = {one.id: one for one in singles(examples_of(source), source)} or outside
         count = len(found)
         for row in some_rows_of(source, notices):
-            if not _wanted(row, options.metrics):
+            if not any(under(name, [row.metric]) for name in options.metrics):
                 continue
             if row.example_id not in known:
                 remedy = (
@@ -103,10 +103,6 @@ def read(
                 f"{source} has no scores of {', '.join(options.metrics)}; name other metrics with --metrics"
             )
     return found
-
-
-def _wanted(row: Row, metrics: Iterable[str]) -> bool:
-    return any(under(name, [row.metric]) for name in metrics)
 
 
 def check_label(example: Example) -> None:
