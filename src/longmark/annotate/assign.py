@@ -59,7 +59,6 @@ class AssignmentState:
     def of(
         cls, items: Mapping[str, Item], assignments: Iterable[Assignment], answers: Iterable[Answer] = ()
     ) -> AssignmentState:
-        """The state that a store holds."""
         state = cls()
         for one in assignments:
             state.put(one)
@@ -81,7 +80,6 @@ class AssignmentState:
             self.by_item.setdefault(one.item_id, {})[one.person_id] = one
 
     def count_right(self, item: Item, person: str, values: Mapping[str, Any]) -> None:
-        """Notes how many known answers a person gave."""
         if item.gold:
             self.right[item.id, person] = known_answers(item, values)
 

@@ -99,7 +99,6 @@ class Access:
             store.release(person_id, by)
 
     def open(self, link: Link) -> str:
-        """A new session's token."""
         assert link.person is not None
         token, store, now = secrets.token_urlsafe(24), self.store, utc_now()
         with store.unit():

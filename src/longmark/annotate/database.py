@@ -98,7 +98,6 @@ class Database:
         self._foreign = self._version()
 
     def close(self) -> None:
-        """Commits and closes."""
         self.commit()
         with suppress(sqlite3.Error):
             self._db.close()

@@ -69,7 +69,6 @@ class Collected:
 
     @property
     def by_item(self) -> dict[str, list[Entry]]:
-        """The finished labels of each item that has some."""
         items: dict[str, list[Entry]] = {}
         for one in self.done:
             items.setdefault(one.item.id, []).append(one)

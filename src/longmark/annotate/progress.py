@@ -56,7 +56,6 @@ class Progress:
 
 
 def progress(study: Study, items: Sequence[Item], store: Store) -> Progress:
-    """The state of a study now."""
     found, now = collect(study, items, store), datetime.now(UTC)
     outliers = speed_outliers(found)
     names = {person.id: person.name for person in found.people.values()}
@@ -90,7 +89,6 @@ def speed_outliers(found: Collected) -> dict[str, str]:
 
 
 def _times(entries: Sequence[Entry]) -> dict[str, list[float]]:
-    """Person -> seconds of each item with a time."""
     times: dict[str, list[float]] = defaultdict(list)
     for one in entries:
         if one.seconds > 0:
@@ -393,8 +391,7 @@ def _adjudicated(found: Collected) -> list[str]:
 
 
 def _with_agreement(found: Collected, sentences: Sequence[str]) -> str:
-    study = found.study
-    text = f"# Methods: {study.title}\n\n{' '.join(sentences)}\n"
+    text = f"# Methods: {found.study.title}\n\n{' '.join(sentences)}\n"
     if not find_spec("scipy"):
         return f"{text}\n{NO_STATS}.\n"
     table = agreement_table(agreements(found))

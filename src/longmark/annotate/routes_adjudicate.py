@@ -111,7 +111,6 @@ def _page(c: Context, status: int = 200, errors: dict[str, str] | None = None) -
 
 
 def _decisions(c: Context, item_id: str) -> int:
-    """How often the item was decided."""
     return sum(one.item_id == item_id for one in c.site.store.events("adjudicated"))
 
 

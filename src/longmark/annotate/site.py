@@ -108,7 +108,6 @@ def _still_fits(store: Store, study: Study) -> None:
 
 
 def stored_study(store: Store) -> Study | None:
-    """The study as it was imported."""
     text = store.setting("study")
     return None if text is None else Study.model_validate_json(text)
 

@@ -378,7 +378,6 @@ class Store(Database):
     def note(
         self, kind: str, by: str | None, item: str | None = None, content: Mapping[str, Any] | None = None
     ) -> None:
-        """Appends an event."""
         sql = (
             "INSERT INTO events (number, at, person_id, kind, item_id, content) "
             "SELECT COALESCE(MAX(number), 0) + 1, ?, ?, ?, ?, ? FROM events"

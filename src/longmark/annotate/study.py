@@ -319,12 +319,10 @@ class Study(_Part):
         return hashlib.sha256(self.model_dump_json(by_alias=True).encode()).hexdigest()[:16]
 
     def field(self, name: str) -> AskedField:
-        """The field that is asked under a name."""
         return next(one for one in self.asked if one.name == name)
 
     @property
     def pairs(self) -> bool:
-        """Whether an item has two answers."""
         return self.items.from_ == "pairs"
 
     @cached_property

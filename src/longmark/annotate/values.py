@@ -123,8 +123,7 @@ def rows_of(one: Matrix, item: Item) -> list[str]:
 def known_answers(item: Item, values: Mapping[str, Any]) -> tuple[int, int]:
     """Of the known answers of an item: how many were given, and how many there are."""
     gold = item.gold or {}
-    given = sum(_same(values.get(name), answer) for name, answer in gold.items())
-    return given, len(gold)
+    return sum(_same(values.get(name), answer) for name, answer in gold.items()), len(gold)
 
 
 def _same(value: Any, answer: Any) -> bool:

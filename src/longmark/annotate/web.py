@@ -119,7 +119,6 @@ class Route(NamedTuple):
 
 
 def once() -> str:
-    """The key of a page view."""
     return secrets.token_urlsafe(12)
 
 

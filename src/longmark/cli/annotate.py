@@ -106,8 +106,7 @@ def _first_owner(store: Store, url: str) -> str | None:
 def invite(arguments: argparse.Namespace) -> int:
     with closing(open_store(arguments.study)) as store:
         access = Access(store)
-        known = {person.name: person for person in store.people()}
-        person = known.get(arguments.name)
+        person = {person.name: person for person in store.people()}.get(arguments.name)
         if person is not None and arguments.role not in (None, person.role):
             raise UserError(f"{person.name} is {person.role}; omit --role, or change it on the owner's page People")
         password = _password() if arguments.password else None

@@ -14,14 +14,12 @@ BUG, MISTAKE, UNDER, NO_VALUE, INTERRUPTED = 1, 2, 3, 4, 130
 
 
 def whole(text: str, least: int = 0) -> int:
-    """A whole number from 0."""
     if not text.isdecimal() or int(text) < least:
         raise argparse.ArgumentTypeError(f"expected a whole number{f' from {least}' if least else ''}, found {text}")
     return int(text)
 
 
 def from_one(text: str) -> int:
-    """A whole number from 1."""
     return whole(text, 1)
 
 
@@ -108,7 +106,6 @@ def yes_or_no(text: str) -> bool:
 
 
 def add_input(one: argparse.ArgumentParser) -> None:
-    """Options on the file that a verb reads."""
     data = one.add_argument_group("input")
     add(data, "--limit", "N", "read the first N examples only")
     path = (
@@ -179,7 +176,6 @@ def tell_cautions(conditions: Sequence[Any], selected: Iterable[Any]) -> None:
 
 
 def add_judging(one: Any) -> None:
-    """The options of `longmark.judging`."""
     add(one, "--scoring", "text|expected", "how a judge's score is read (default: text)", default="text")
     text = "judges give a reason before the score (default: yes for text scoring, if every judge is at an endpoint)"
     add(one, "--reasons", "", text, action=argparse.BooleanOptionalAction, default=None)
@@ -190,13 +186,11 @@ def add_judging(one: Any) -> None:
 
 
 def add_prompts(one: Any) -> None:
-    """Options on the prompts and the domain of a verb."""
     add(one, "--prompts", "DIR", "a folder with ID.txt files that replace prompts")
     add(one, "--domain", "hazards|FILE.yaml", DOMAIN)
 
 
 def add_answers(one: Any, temperature: float, max_answer: int) -> None:
-    """Options on how questions are answered."""
     context = "the passages and profile for variants: their own, or those of the original (default: own)"
     add(one, "--variant-context", "own|original", context, default="own")
     add(one, "--temperature", "T", f"temperature of the answers (default: {temperature:g})", default=temperature)
@@ -231,7 +225,6 @@ def batching(arguments: argparse.Namespace) -> Any:
 
 
 def add_calls(one: argparse.ArgumentParser) -> argparse._ArgumentGroup:
-    """Options on the calls that a verb makes."""
     names = one.add_argument_group("model names")
     add(names, "--config", "FILE.yaml", CONFIG_HELP)
     add_trust(names)

@@ -47,8 +47,6 @@ def _row(batcher: Batcher, batch: Batch) -> tuple[Any, ...]:
 
 
 def fetch(arguments: argparse.Namespace) -> int:
-    """Stores the results of batches that have ended."""
-
     async def one(batcher: Batcher, batch: Batch, vendor: Vendor) -> str:
         seen = await batcher.fetch(vendor, batch.id, wait=False)
         _waiting, results, unknown = batcher.journal.counts(batch.id)
@@ -59,8 +57,6 @@ def fetch(arguments: argparse.Namespace) -> int:
 
 
 def cancel(arguments: argparse.Namespace) -> int:
-    """Cancels batches at their vendors."""
-
     async def one(_batcher: Batcher, batch: Batch, vendor: Vendor) -> str:
         if batch.vendor_id is None:
             raise UserError("its vendor's id is not known yet: longmark batches fetch looks for it")

@@ -40,8 +40,7 @@ def add_to(verbs: Any) -> None:
     )
     add(one, "--max-unscored", "SHARE", more, type=share, default=0.0)
     add(one, "--require-decision", "", "with --fail-if-worse and --margin: exit code 3 for undecided, too")
-    draws = "permutations per test (default: 10,000; fewer for huge tables)"
-    add(how, "--draws", "N", draws)
+    add(how, "--draws", "N", "permutations per test (default: 10,000; fewer for huge tables)")
     add_project(one)
 
     text = "Report properties of metrics: bounds, ties, distributions, correlations, discriminative power, cost."
@@ -127,6 +126,5 @@ def _published(
     shared.update(higher=split(arguments.higher), lower=split(arguments.lower))
     with under_way() as tell:
         found = made(arguments.runs, metrics=metrics, hypotheses=claims, progress=tell, **shared, **options)
-    page = document(found)
-    publish(page, arguments.out, Console(), verbose=arguments.verbose)
+    publish(document(found), arguments.out, Console(), verbose=arguments.verbose)
     return int(code(found, arguments))

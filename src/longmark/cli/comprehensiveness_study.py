@@ -75,8 +75,7 @@ def comprehensiveness_study(arguments: argparse.Namespace) -> int:
         given = annotation.read_annotations(arguments.annotated, unmasked, notices)
         annotated = annotation.annotated(given, unmasked, options.alpha, options.seed)
     sources = [str(path) for path in (*arguments.runs, *arguments.answers, arguments.annotated) if path]
-    found = page.Found(options, sources, results, means, annotated, notices)
-    made = page.document(found)
+    made = page.document(page.Found(options, sources, results, means, annotated, notices))
     publish(made, arguments.out, Console(file=sys.stdout, highlight=False), verbose=arguments.verbose)
     counts: Counter[str] = Counter()
     for rate in results.rates if results else ():

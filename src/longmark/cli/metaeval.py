@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from typing import Any
 
 from longmark.cli.arguments import add, add_project, add_verb, add_verbose, needs_stats, pairs, split, whole
@@ -54,7 +53,5 @@ def metaeval(arguments: argparse.Namespace) -> int:
         alpha=arguments.alpha,
         seed=arguments.seed,
     )
-    page = document(found)
-    console = Console(file=sys.stdout, highlight=False)
-    publish(page, arguments.out, console, verbose=arguments.verbose)
+    publish(document(found), arguments.out, Console(highlight=False), verbose=arguments.verbose)
     return 0

@@ -9,7 +9,6 @@ from longmark.cli.arguments import add, add_cluster, add_project, add_verb, need
 
 
 def add_to(verbs: Any) -> None:
-    """Adds the verb to the command line's verbs."""
     text = "Plan a comparison from a pilot: the required sample size, or the smallest detectable difference."
     one = add_verb(verbs, "power", power, text)
     add(one, "runs", "RUN", "run folders or files of rows of the pilot", nargs="+")
@@ -36,7 +35,6 @@ def add_to(verbs: Any) -> None:
 
 
 def power(arguments: argparse.Namespace) -> int:
-    """Plans from a pilot."""
     needs_stats("power")
     from rich.console import Console
 

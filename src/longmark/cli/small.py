@@ -133,8 +133,7 @@ def report(arguments: argparse.Namespace) -> int:
     bounds, conditions = bounds_of(arguments.bounds), []
     cluster = cluster_of(arguments.cluster, arguments.runs)
     if arguments.fail_under:  # a wrong condition is refused before the page is written
-        runs = sources_of(arguments.runs)
-        found = summarise(runs, cluster, bounds)
+        found = summarise(sources_of(arguments.runs), cluster, bounds)
         limits = {name: (one.lo, one.hi) for name, one in found.facts.items()}
         conditions = parse_conditions(arguments.fail_under, found.metrics, limits)
         refuse_unknown_systems(conditions, (cell.system for cell in found.cells))
@@ -148,7 +147,6 @@ def report(arguments: argparse.Namespace) -> int:
 
 
 def verify(arguments: argparse.Namespace) -> int:
-    """Computes the scores of a run again."""
     most = arguments.max_bundle_bytes or MOST
     with opened(arguments.run, cache_path(arguments.cache), most) as (folder, store):
         found = finish(lambda: verified(folder, store, _given(arguments)))

@@ -93,8 +93,7 @@ def _publish(outcome: Outcome, *, verbose: bool) -> None:
     if outcome.document is None:
         print_table(stage_table(outcome.stages), console)
         return
-    page = outcome.document
-    publish(page, outcome.study.out, console, verbose=verbose)
+    publish(outcome.document, outcome.study.out, console, verbose=verbose)
     for path in outcome.study.pages():
         print(f"Answers: {path}")
 

@@ -58,7 +58,6 @@ def train(arguments: argparse.Namespace) -> int:
 
 
 def _tell(form: str, result: Result) -> None:
-    """Prints how a form was trained."""
     print(f"{form}: {result.valid:,} valid, {result.invalid:,} invalid")
     print(f"  AUC on held-out items {_shown(result.auc)}")
     means = evaluate.means(result.precision)

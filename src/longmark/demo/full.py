@@ -107,8 +107,7 @@ def _runs(plan: ScorePlan, registry: Registry) -> list[Scoring]:
         if name.startswith(tuple(f"{family}." for family in FAMILIES)) and "references" not in metrics.load(name).needs
     ]
     options = RunOptions(**vars(MODELS), scoring="expected", seed=plan.seed, domain=plan.domain)
-    settings = make_settings(names, registry, options)
-    return [Scoring("all", settings)]
+    return [Scoring("all", make_settings(names, registry, options))]
 
 
 def _show(what: str, done: int, total: int | None) -> None:

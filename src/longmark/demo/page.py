@@ -148,7 +148,6 @@ def _question(found: Found, row: Row) -> str:
 
 
 def document(found: Found) -> Document:
-    """The first page."""
     answers, questions = len(found.examples), len({one.question_id for one in found.examples.values()})
     report = ("report.html", "Every answer with its scores and the judge's replies")
     sections = [

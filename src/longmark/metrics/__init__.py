@@ -64,7 +64,6 @@ class Selected:
 
     @property
     def doc(self) -> str:
-        """The metric's documentation."""
         return self.metric.doc if self.metric.source else docstring(self.base)
 
     def due(self, *, is_variant: bool, kind: str | None) -> list[str]:

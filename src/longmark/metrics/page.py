@@ -109,9 +109,7 @@ def _outcome(given: float | str) -> str:
 def bounds(spec: ScoreSpec) -> str:
     """`[0, 1]`; no limit is infinity."""
     low, high = spec.bounds
-    left = "(-inf" if low is None else f"[{low:g}"
-    right = "inf)" if high is None else f"{high:g}]"
-    return f"{left}, {right}"
+    return ("(-inf" if low is None else f"[{low:g}") + ", " + ("inf)" if high is None else f"{high:g}]")
 
 
 def direction(spec: ScoreSpec) -> str:

@@ -131,7 +131,6 @@ class Criterion(_Part):
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """The least and the greatest score."""
         if self.values:
             return min(self.values.values()), max(self.values.values())
         return float(self.range[0]), float(self.range[1])

@@ -81,7 +81,6 @@ class Index:
 
     @property
     def manifest(self) -> Path:
-        """The file that names the embedder."""
         return self.path / MANIFEST
 
     def check_embedder(self, embedder: Embedder) -> None:

@@ -82,7 +82,6 @@ class Passages:
         return _stored(os.pread(self._file, end - start, start))
 
     def texts(self) -> Iterator[str]:
-        """Every text, in the order of the numbers."""
         with self._path.open("rb") as file:
             for line in file:
                 yield _stored(line).text

@@ -579,7 +579,6 @@ def _lane(sheet: Sheet, axes: Any, row: ForestRow, place: int, why: str) -> None
 
 
 def _gap(sheet: Sheet, axes: Any, y: float, words: str) -> None:
-    """The text in a lane without a value."""
     (shown,) = sheet.fitted([words], [sheet.width - 2 * PAD], SMALL)
     look = {"color": SOFT, "fontsize": SMALL, "fontstyle": "italic", "va": "center"}
     axes.text(axes.get_xlim()[0], y, shown, **look)

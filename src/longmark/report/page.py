@@ -130,7 +130,6 @@ def _placeholders(text: str, known: set[str]) -> Markup:
 
 
 def as_json(value: Any) -> str:
-    """JSON as people read it."""
     return orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS).decode()
 
 
@@ -174,7 +173,6 @@ def _is_page(path: Path) -> bool:
 
 
 def write_page(out: Path, pieces: Iterable[bytes]) -> None:
-    """Writes the page whole or not at all."""
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:

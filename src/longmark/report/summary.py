@@ -96,11 +96,9 @@ class Summary:
         return "questions" if self.cluster == QUESTION else f"clusters ({one_line(self.cluster)})"
 
     def of(self, metric: str) -> list[Cell]:
-        """The cells of a metric."""
         return [cell for cell in self.cells if cell.metric == metric]
 
     def decimals(self, metric: str) -> int:
-        """Decimals for the metric's scores."""
         seen = [end for cell in self.of(metric) for end in (cell.least, cell.greatest) if end is not None]
         return decimals(self.facts[metric], min(seen, default=None), max(seen, default=None))
 
@@ -118,7 +116,6 @@ def summarise(
 
 
 def summary_of(index: Observations, manifests: Iterable[Manifest]) -> Summary:
-    """The summary of the rows in an index."""
     manifests = list(manifests)
     facts, names, systems = index.facts(manifests), index.metrics, index.systems()
     pairs = bool(manifests) and all(manifest.of_pairs for manifest in manifests)

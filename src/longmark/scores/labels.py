@@ -190,7 +190,6 @@ class Labels(Observations):
 
     @property
     def labels(self) -> list[str]:
-        """Their names."""
         return self.metrics
 
     def each(self, read: Callable[[Observation], Made]) -> list[Made]:

@@ -70,7 +70,6 @@ class Manifest:
 
     @property
     def of_pairs(self) -> bool:
-        """The run's examples are pairs of answers."""
         return self.data.get("kind") == "pairs"
 
     @property

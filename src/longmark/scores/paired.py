@@ -337,7 +337,6 @@ def _collision(label: str, question: str, folders: Sequence[str], systems: Seque
 
 
 def _missing_rows(index: Observations, manifests: Sequence[Manifest]) -> tuple[Missing, ...]:
-    """The runs with missing rows."""
     having = {run for run, _ in index.runs_and_names()}
     found = []
     for run, manifest in enumerate(manifests):

@@ -87,8 +87,7 @@ def graded(reply: ChatReply, start: int, low: int = LOW, high: int = HIGH) -> Gr
 
 def _candidates(reply: ChatReply, start: int, low: int, high: int) -> dict[int, float]:
     """Valid score -> probability of the token that prints the character `start`; empty if it cannot be found."""
-    printed = "".join(token.token for token in reply.logprobs)
-    offset = printed.rfind(reply.text)
+    offset = "".join(token.token for token in reply.logprobs).rfind(reply.text)
     if offset < 0 or not reply.text:
         return {}
     place = 0

@@ -96,7 +96,6 @@ class Training:
 
     @property
     def steps(self) -> int:
-        """Optimizer steps."""
         each = ceil(len(self.train.sequences) / (self.settings.batch * self.settings.accumulate))
         whole = ceil(each * self.settings.epochs)
         return min(whole, self.settings.steps or whole)
@@ -187,7 +186,6 @@ class Training:
 
 
 def _teller(tell: Any) -> Any:
-    """A callback that tells of each logged step."""
     from transformers import TrainerCallback
 
     class Teller(TrainerCallback):  # type: ignore[misc]

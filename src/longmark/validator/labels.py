@@ -42,7 +42,6 @@ class Labels:
         return [item for item in self.items if item.form == form]
 
     def family(self, items: Iterable[Item]) -> list[str]:
-        """The family of each labelled item."""
         return [self.families[item.id] for item in items]
 
 

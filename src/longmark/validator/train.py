@@ -69,7 +69,6 @@ class Trained:
     refused: dict[str, str] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
-        """What `curves.json` holds."""
         gains = [(form, one.curves.gain) for form, one in self.forms.items()]
         return {
             "curves": [point for one in self.forms.values() for point in one.curves.points],

@@ -79,7 +79,6 @@ class Comparison:
         return sum(pair.p is not None for one in self.metrics for pair in one.pairs)
 
     def metric(self, name: str) -> MetricResult:
-        """The metric of this name."""
         return next(one for one in self.metrics if one.metric == name)
 
 

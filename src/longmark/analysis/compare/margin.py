@@ -97,7 +97,6 @@ def by_metric(margins: Margins | None, metrics: Sequence[str]) -> dict[str, floa
 def decisions(
     tested: Sequence[Tested], found: Sequence[MetricResult], margins: Mapping[str, float], alpha: float
 ) -> tuple[Decision, ...]:
-    """Every pair on every metric with a margin."""
     level = 1 - 2 * alpha / max(1, sum(len(one.pairs) for one in tested if one.metric in margins))
     made = []
     for one, metric in zip(tested, found, strict=True):

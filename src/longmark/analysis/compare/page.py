@@ -36,7 +36,6 @@ _PAIR = (METRIC, Column("first", "first"), Column("second", "second"))
 
 
 def document(found: Comparison) -> Document:
-    """The page of a comparison."""
     names = ", ".join(found.systems) if len(found.systems) <= _NAMED else f"{len(found.systems)} systems"
     tests = {one.metric: one.tukey for one in found.metrics}
     clusters = None if found.cluster == QUESTION else found.cluster

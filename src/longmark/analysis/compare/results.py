@@ -109,7 +109,6 @@ class PairResult:
 
     @property
     def names(self) -> tuple[str, str]:
-        """Both systems."""
         return self.first, self.second
 
     @property

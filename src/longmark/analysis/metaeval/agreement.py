@@ -137,7 +137,6 @@ def coefficients_of(rated: RatedItems, options: MetaevalOptions) -> list[coeffic
 
 
 def _sampled(rated: RatedItems, places: list[int], options: MetaevalOptions) -> list[int]:
-    """These items, or a sample of them."""
     most = _MOST_OF_MANY if len({vote.name for item in rated.votes for vote in item}) > _MANY else _MOST
     if len(places) <= most:
         return places

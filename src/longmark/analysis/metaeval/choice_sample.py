@@ -58,7 +58,6 @@ class ChoiceSample:
     options: MetaevalOptions
 
     def of(self, rows: Iterable[int]) -> ChoiceSample:
-        """Those pairs."""
         kept = list(rows)
         return ChoiceSample([self.gold[row] for row in kept], [self.questions[row] for row in kept], self.options)
 

@@ -44,5 +44,4 @@ class MetaevalOptions:
 
     @property
     def level(self) -> float:
-        """Of intervals."""
         return 1 - self.alpha

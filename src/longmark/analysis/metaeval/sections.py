@@ -26,7 +26,6 @@ _FEWEST = 10
 
 
 def document(found: Metaeval) -> Document:
-    """The page of a meta-evaluation."""
     part, options = found.labels[0], found.options
     return Document(
         kind="meta-evaluation",

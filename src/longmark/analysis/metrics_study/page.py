@@ -31,7 +31,6 @@ _KINDS = {words: kind for kind, words in NAMES.items()}
 
 
 def tested_by(study: MetricsStudy) -> str:
-    """The test of pairs of systems, in words."""
     field = study.options.cluster
     return "randomised Tukey HSD" if field == QUESTION else f"max-T over clusters ({field})"
 
@@ -41,7 +40,6 @@ def _correction(study: MetricsStudy) -> str:
 
 
 def document(study: MetricsStudy) -> Document:
-    """The study's page."""
     tests = {one.metric: one.test for one in study.metrics if one.test is not None}
     clusters = None if study.options.cluster == QUESTION else study.options.cluster
     hypotheses = hypotheses_section(

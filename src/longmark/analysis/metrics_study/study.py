@@ -142,12 +142,10 @@ class MetricProperties:
 
     @property
     def n(self) -> int:
-        """The number of scores."""
         return sum(one.described.n for one in self.systems)
 
     @property
     def rows(self) -> int:
-        """The number of rows, scored or not."""
         return sum(one.rows for one in self.systems)
 
     @property
@@ -158,7 +156,6 @@ class MetricProperties:
 
     @property
     def usage(self) -> Usage:
-        """The cost of all rows."""
         total = Usage()
         for one in self.systems:
             total.add(one.usage)
@@ -214,11 +211,9 @@ class MetricsStudy:
 
     @property
     def scores(self) -> list[SystemScores]:
-        """The scores of every system on every metric."""
         return [scores for one in self.metrics for scores in one.systems]
 
     def metric(self, name: str) -> MetricProperties:
-        """The metric of this name."""
         return next(one for one in self.metrics if one.metric == name)
 
 

@@ -284,7 +284,6 @@ def expected(study: Study) -> list[tuple[str, Expected]]:
 
 @contextmanager
 def opened(study: Study) -> Iterator[_Folder]:
-    """The folder of a study, locked."""
     with Workspace(study.out, STATE, "study", stages=dict) as space:
         yield _Folder(study, space)
 

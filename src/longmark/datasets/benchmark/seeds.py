@@ -49,7 +49,6 @@ class Book:
     headings: Headings = ()
 
     def facts(self) -> dict[str, Any]:
-        """The book in a manifest."""
         return {"id": self.id, "sha256": self.sha256, "characters": self.characters}
 
     def place(self, start: int, end: int) -> tuple[int | None, str | None]:
@@ -142,7 +141,6 @@ class Seeds:
         self.unfit = len(self.index.passages) - len(self.order)
 
     def seed(self, number: int) -> Seed:
-        """A chunk with its neighbours."""
         own = self.index.passages[number]
         stored = (own, *(self.index.passages[other] for other in self._near(number, own)))
         return Seed(number, tuple(map(self._passage, stored)), self.books[own.document].place(own.start, own.end)[1])

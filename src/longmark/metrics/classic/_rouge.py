@@ -79,7 +79,6 @@ def best(overlap: Overlap, answer: str, references: Sequence[str], params: Param
 
 
 def metric(overlap: Overlap, params: type[Params] = Params) -> Metric:
-    """The declaration of a ROUGE."""
     scored = _scored_by(overlap)
     return Metric(scored, needs=("answer", "references"), bounds=(0, 1), params=params, silence=Silence(empty=0))
 

@@ -75,7 +75,6 @@ def counts(answer: Sequence[str], references: Sequence[Sequence[str]]) -> Counts
 
 
 def bleu(answer: str, references: Sequence[str], params: Params) -> Score:
-    """The score of one answer, with its evidence."""
     if params.form == "climaqa":
         return characters(answer, references)
     if params.lowercase:

@@ -49,7 +49,6 @@ def _chrf(params: Params) -> Any:
 
 
 def chrf(answer: str, references: Sequence[str], params: Params) -> Score:
-    """The score of one answer."""
     theirs = [one for one in references if one.strip()]
     if not theirs:
         raise NoScore("undefined", "The reference is empty.")

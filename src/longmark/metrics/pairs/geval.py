@@ -68,7 +68,6 @@ class GEvalParams(Params):
 
 
 def question(_pair: Pair, params: Any, _seed: int) -> Question:
-    """The question with the criteria filled in."""
     listed = "\n".join(f"{part.name}: {part.text}" for part in parts(params.panel, "criteria"))
     return Question(TEXT, EXPECTED, params.max_tokens, {"criteria": listed})
 

@@ -65,7 +65,6 @@ class IclParams(Params):
 
 
 def question(pair: Pair, params: Any, seed: int) -> Question:
-    """The question with the examples for a pair."""
     if not params.examples:
         raise UserError("pairs.icl needs labelled pairs to show: name it --metrics pairs.icl@examples=FILE")
     found = others(labelled(params.examples), pair, params.shown, seed)

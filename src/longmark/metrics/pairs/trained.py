@@ -167,7 +167,6 @@ _FILE = "trained.yaml"
 
 
 async def score(pair: Pair, models: Models, params: Any) -> Score:
-    """The verdict of trained judges."""
     layout: Format = params.format
     if layout.sees == "pair":
         asked = {judge.name: partial(_opinion, judge, models, params) for judge in models.judges}

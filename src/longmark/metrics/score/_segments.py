@@ -166,7 +166,6 @@ def split(text: str) -> tuple[Segment, ...]:
 
 
 def join(segments: Iterable[Segment]) -> str:
-    """The text of segments."""
     return "".join(segment.marker + segment.body + segment.gap for segment in segments)
 
 

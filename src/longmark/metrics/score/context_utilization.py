@@ -100,7 +100,6 @@ def utilization(complete: float, without: Sequence[float]) -> Utilization:
 
 
 async def score(example: Example, models: Models, params: Params) -> dict[str, Score | NoScore]:
-    """The two scores of one answer."""
     answer = (example.answer or "").strip()
     if not answer:
         raise NoScore("undefined", "The answer is empty.")

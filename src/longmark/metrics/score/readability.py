@@ -99,7 +99,6 @@ def grade_level(words: int, sentences: int, syllables: int) -> float:
 
 
 async def score(example: Example, models: object, params: Params) -> dict[str, Score | NoScore]:
-    """The two scores of one answer."""
     answer = example.answer or ""
     return {**await aside(len(answer), partial(measured, answer, params))}
 

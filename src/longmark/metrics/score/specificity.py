@@ -204,8 +204,7 @@ async def score(example: Example, models: Models, params: Params) -> dict[str, S
     judged = [Judged(claim, labels[i * k : (i + 1) * k]) for i, claim in enumerate(listed)]
     weights = models.domain.weights
     stated = {name: list(dict.fromkeys(one for some in details for one in some[name])) for name in weights}
-    names = [juror.judge.name for juror in jury]
-    overall = _overall(judged, weights, params, names, stated)
+    overall = _overall(judged, weights, params, [juror.judge.name for juror in jury], stated)
     return {"": overall, **{name: _of_dimension(name, judged) for name in weights}}
 
 

@@ -85,7 +85,6 @@ def write_pages(results: Results, pairs: Iterable[Answered], out: Path) -> list[
 
 
 def _verdicts(example: Answered, results: Results) -> Iterator[Row]:
-    """The verdicts that came with a pair, as rows."""
     given: Mapping[str, object] = example.meta.get(VERDICTS, {})
     for name, verdicts in given.items():
         if (choice := results.judges[name].choices.get(results.read.places[example.id])) is None:

@@ -77,7 +77,6 @@ class Judge:
     unread: int = 0
 
     def made(self, count: int) -> list[str | None]:
-        """The choice on each of so many pairs."""
         return [self.choices.get(place) for place in range(count)]
 
     def orient(self) -> None:
@@ -86,7 +85,6 @@ class Judge:
             self.scores = {place: (-a, -b) for place, (a, b) in self.scores.items()}
 
     def unscored(self, count: int) -> tuple[Unscored, ...]:
-        """Why pairs have no choice."""
         why = Counter(self.why.get(place, NO_ROW) for place in range(count) if place not in self.choices)
         return merged([Unscored(status, n, reason, n) for (status, reason), n in why.items()])
 

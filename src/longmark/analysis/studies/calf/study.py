@@ -42,7 +42,6 @@ class CalfPlan:
             raise UserError("--metrics needs a file of pairs to score; runs are read as they are")
 
     def file(self) -> Reading | tuple[()]:
-        """The pairs of the file."""
         return () if self.pairs is None else Reading(self.pairs, **self.reading)
 
     @cached_property

@@ -139,7 +139,6 @@ class Results:
 
     @cached_property
     def places(self) -> list[Place]:
-        """Every mean there is."""
         made = (
             Place(tier, system.name, outcome, level)
             for tier, items in self.tiers.items()

@@ -155,7 +155,6 @@ def _system(found: Read, example: Example, run: Path) -> System:
 
 
 def _add_scores(found: Read, answers: Mapping[str, tuple[Example, System]]) -> None:
-    """Adds the scores of ClimaQA's metrics to the systems."""
     scored = read_answers(found.runs)
     names = {outcome: [one for one in scored.metrics if under(outcome.metric, [one.partition(" (")[0]])]
              for outcome in OUTCOMES}  # fmt: skip

@@ -284,7 +284,6 @@ def read_annotations(path: Path, key: Mapping[str, Unmasked], notices: list[str]
 
 
 def annotated(given: Sequence[Annotation], key: Mapping[str, Unmasked], alpha: float, seed: int) -> Annotated:
-    """The labels, unmasked."""
     raters = [one for one in given if one.rater != FINAL]
     votes: dict[str, list[Vote]] = {}
     for one in raters:

@@ -73,7 +73,6 @@ class Found:
 
 
 def document(found: Found) -> Document:
-    """The page."""
     options = found.options
     intervals = f"BCa bootstrap, {options.resamples:,} resamples, seed {options.seed}; clusters: {options.cluster}"
     answers = found.results.answers if found.results else {}
@@ -102,7 +101,6 @@ def _total(estimate: Estimate) -> int:
 
 
 def _in_readings(of: dict[Rate, Reading], common: str, items: str) -> tuple[Column, ...]:
-    """Both readings of a row."""
     return (
         Column(common, lambda row: of[row].common, 3, key="common"),
         Column(items, lambda row: of[row].n, key="common_items", spare=2),

@@ -143,7 +143,6 @@ class ScorePlan:
                 yield kind, one.label, f"{kind}-{one.stem}"
 
     def writing(self) -> list[Member]:
-        """The generators that write answers."""
         return [one for one in self.generators if one.models != (GIVEN,)]
 
     def writers(self) -> dict[str, Name]:

@@ -139,7 +139,6 @@ class Results:
         return [name for name, statuses in rows.items() if not statuses & {"ok", "undefined", "missing_input"}]
 
     def mean(self, metric: str, scores: Sequence[AnswerScore]) -> Mean:
-        """The mean of scores of a metric."""
         values, questions = [one.score for one in scores], [one.question for one in scores]
         return mean_of(values, questions, self.intervals, self.bounds.get(metric, UNBOUNDED), why_unscored(scores))
 

@@ -117,7 +117,6 @@ class _Stages:
             self._read_given()
 
     def declared(self) -> Iterator[Stage]:
-        """The stages in their order."""
         plan, n, varied = self._plan, self._n, self._n * self._varied
         questions, variants = {"questions": plan.questions_path}, {"variants": plan.variants_path}
         paraphrases = Expected(varied, 2 * n * len(self._writers), "1 or 2 calls per paraphrase")

@@ -149,7 +149,6 @@ def dimensions(results: Results) -> tuple[Grid[Any], Table]:
 
 
 def variants(results: Results) -> Grid[Any]:
-    """Robustness by kind of variant."""
     groups: dict[tuple[str, str, str], list[AnswerScore]] = {}
     for (generator, scores), (metric, direction) in product(
         results.once.items(), ((PARAPHRASE, HIGHER), (PERTURBATION, LOWER))
