@@ -76,7 +76,7 @@ def clustered(pilots: int, of: tuple[int, ...], assurances: list[float]) -> None
             how, plans = PowerOptions(effect=0.5, assurance=assurance, cluster="document"), list[float]()
             for _ in range(pilots):
                 values, number, _ = sample(size, 1)
-                made = comparison("m", 2, ("a", "b"), values[0], number.tolist(), 0.05, how)
+                made = comparison("m", ("a", "b"), values[0], number.tolist(), 0.05, how)
                 plans.append((made.needed and made.needed.value) or np.nan)
             cells.append(cell(plans, counts * np.mean(of), np.array(powers)))
         name = next(name for name, one in CLUSTERS.items() if one == of)
@@ -117,7 +117,7 @@ def main() -> None:
             for assurance in assurances:
                 how, plans = PowerOptions(effect=effect, assurance=assurance), list[float]()
                 for _ in range(given.pilots):
-                    made = comparison("m", 2, ("a", "b"), drawn(random, (1, size))[0], None, 0.05, how)
+                    made = comparison("m", ("a", "b"), drawn(random, (1, size))[0], None, 0.05, how)
                     plans.append((made.needed and made.needed.value) or np.nan)
                 cells.append(cell(plans, NUMBERS, powers))
             print(f"| {name} | {size} |", " | ".join(cells), "|", flush=True)

@@ -177,7 +177,7 @@ def test_mistakes_are_named(pilot: Path):
 
 def plan_of(differences: list[float], clusters: list[int] | None = None, **options: float) -> PairPower:
     how = PowerOptions(effect=0.25, **options)  # type: ignore[arg-type]
-    return comparison("m", 2, ("a", "b"), np.array(differences), clusters, 0.05, how)
+    return comparison("m", ("a", "b"), np.array(differences), clusters, 0.05, how)
 
 
 def test_plans_reach_their_power_for_most_pilots():
@@ -227,7 +227,7 @@ def test_no_plan_is_below_what_a_test_needs():
     close = np.array([0.1 + 0.001 * (i % 5) for i in range(12)])
     for alpha, least in ((0.05, 6), (0.005, 9)):
         how = PowerOptions(effect=0.05, alpha=alpha, questions=least - 1)
-        one = comparison("m", 2, ("a", "b"), close, None, alpha, how)
+        one = comparison("m", ("a", "b"), close, None, alpha, how)
         assert (there(one.needed).value, one.detectable.value) == (least, None)
         assert there(one.reason).endswith(f"with {least - 1} questions; at least {least} are needed")
 

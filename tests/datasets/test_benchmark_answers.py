@@ -48,7 +48,7 @@ def item(name: str, form: str = "mcq", passage: str = TIDES, **more: Any) -> Ite
 
 def shelf(folder: Path, option: str = "--source x", **texts: str) -> Shelf:
     documents = [Document(name.replace("_", "."), text) for name, text in texts.items()]
-    asyncio.run(rag_index.build(documents, folder, chunking=Chunking(120, 20)))
+    asyncio.run(rag_index.build(documents, folder, rag_index.Indexing(Chunking(120, 20))))
     return Shelf(option, Retriever(rag_index.load(folder)))
 
 

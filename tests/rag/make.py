@@ -24,7 +24,7 @@ def models(home: Path, *, generator: Any = None, embedder: Any = None, book: Pro
 def made(home: Path, texts: Sequence[str], *, given: Models | None = None, **options: Any) -> index.Index:
     """The index of texts; their ids are their numbers, from 0."""
     documents = [Document(str(number), text) for number, text in enumerate(texts)]
-    asyncio.run(index.build(documents, home / "idx", models=given, **options))
+    asyncio.run(index.build(documents, home / "idx", index.Indexing(**options), models=given))
     return index.load(home / "idx")
 
 

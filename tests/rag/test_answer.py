@@ -29,8 +29,10 @@ PROFILE = {"hazard": "ice storm", "location": "Bergen, NJ", "timeline": "5-10 ye
 
 
 def asked(tmp_path: Path, lines: list[Example], chat: FakeChat, *, texts=TEXTS, **more: Any) -> Answered:
-    given_ = models(tmp_path, generator=chat)
-    return asyncio.run(answer(lines, given_, Retriever(made(tmp_path, texts)), **more))
+    given_, originals = models(tmp_path, generator=chat), more.pop("originals", ())
+    return asyncio.run(
+        answer(lines, given_, Retriever(made(tmp_path, texts)), answers.Answering(**more), originals=originals)
+    )
 
 
 def sent(chat: FakeChat, number: int = 0) -> str:
@@ -72,7 +74,7 @@ def test_a_domain_question_shows_its_profile_and_asks_for_points(tmp_path: Path)
     for wanted in ("numbered 1., 2., 3.", "No points within points", "no bold", "Confidence score:"):
         assert wanted in " ".join(text.split())
     assert generate.NO_CITE.text in text
-    asked(tmp_path / "cite", lines, chat, how=Generation(citations=True))
+    asked(tmp_path / "cite", lines, chat, generation=Generation(citations=True))
     assert generate.CITE.text in sent(chat, -1)
 
 

@@ -12,7 +12,7 @@ from longmark import demo
 from longmark.models import catalogue
 from longmark.models.registry import Registry
 from longmark.rag import index
-from longmark.rag.answer import answer
+from longmark.rag.answer import Answering, answer
 from longmark.rag.generate import Generation
 from longmark.rag.retrieve import Retriever
 from longmark.records import Example
@@ -38,7 +38,7 @@ def test_a_question_is_answered_from_the_passages_on_its_hazard(tmp_path: Path):
 
     async def ask():
         try:
-            return await answer([question], given, retriever, k=2, how=Generation(max_tokens=40))
+            return await answer([question], given, retriever, Answering(2, Generation(max_tokens=40)))
         finally:
             await given.generator.model.close()
 

@@ -19,6 +19,7 @@ from longmark.models.cache import CallCache
 from longmark.models.client import Client
 from longmark.models.fake import FakeChat, FakeEmbedder
 from longmark.rag import grid
+from longmark.rag.answer import Answering
 from longmark.rag.retrieve import Retriever
 from longmark.records import Example
 
@@ -54,7 +55,7 @@ def written(
     index = made(home, TEXTS, given=next(iter(given.values())))
     embedder.texts = 0
     retrievers = [Retriever(index, next(iter(given.values())), name) for name in names]
-    done = asyncio.run(grid.write(QUESTIONS, home / "grid", given, retrievers, k=2, **more))
+    done = asyncio.run(grid.write(QUESTIONS, home / "grid", given, retrievers, Answering(**{"k": 2} | more)))
     assert embedder.texts <= len(QUESTIONS)  # once for all readers
     return done
 
@@ -113,7 +114,7 @@ def test_the_budget_is_one_for_all(tmp_path: Path):
         label: type(first)(type(first.backends)(generator=chat), client, first.usage_log, first.prompts)
         for label, chat in chats.items()
     }
-    done = asyncio.run(grid.write(QUESTIONS, home / "grid", given, [Retriever(index)], k=1, at_once=1))
+    done = asyncio.run(grid.write(QUESTIONS, home / "grid", given, [Retriever(index)], Answering(k=1, at_once=1)))
     assert [system.complete for system in done] == [True, False, False]
     assert done[1].answered is not None
     assert (done[1].answered.stopped, len(done[1].answered.examples)) == (

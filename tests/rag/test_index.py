@@ -18,7 +18,7 @@ from longmark.rag import dense, index
 from longmark.rag.bm25 import Weights
 from longmark.rag.chunk import Chunking
 from longmark.rag.documents import Document
-from longmark.rag.index import Instructions
+from longmark.rag.index import Indexing, Instructions
 from longmark.rag.retrieve import Retriever
 
 pytest.importorskip("bm25s")
@@ -26,8 +26,8 @@ pytest.importorskip("bm25s")
 TEXTS = ["ice storms break wires", "heat buckles rails", "drought shrinks soils"]
 
 
-def build(documents, out: Path, **more) -> index.Built:
-    return asyncio.run(index.build(documents, out, **more))
+def build(documents, out: Path, how: Indexing | None = None, **more) -> index.Built:
+    return asyncio.run(index.build(documents, out, how, **more))
 
 
 def folder_of(tmp_path: Path, **files: str) -> Path:
@@ -51,7 +51,7 @@ def test_a_missing_extra_is_named_before_a_document_is_read(tmp_path: Path, monk
 
 def test_what_was_written_is_what_is_loaded(tmp_path: Path):
     text = "Ice breaks wires. " * 10 + "Crews mend them. " * 10
-    built = build([Document("long", text), Document("short", "Heat.")], tmp_path / "idx", chunking=Chunking(100, 20))
+    built = build([Document("long", text), Document("short", "Heat.")], tmp_path / "idx", Indexing(Chunking(100, 20)))
     found = index.load(tmp_path / "idx")
     assert (built.documents, built.passages) == (2, len(found.passages))
     for number in range(len(found.passages) - 1):
@@ -264,7 +264,7 @@ def test_passages_that_the_embedder_cuts_are_counted(tmp_path: Path):
 
 def test_approximate_is_about_vectors(tmp_path: Path):
     with pytest.raises(UserError, match="add --embedder"):
-        build([Document("a", "b")], tmp_path / "idx", approximate=True)
+        build([Document("a", "b")], tmp_path / "idx", Indexing(approximate=True))
 
 
 def test_k1_and_b_are_declared_and_change_the_scores(tmp_path: Path):

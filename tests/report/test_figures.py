@@ -84,7 +84,7 @@ def all_figures(count: int) -> dict[str, Figure]:
         "pairs": forest([ForestRow(f"{a} − {b}", 0.1, None, 0.2, "p = 0.1") for a, b in pairwise(called)], "P"),
         "groups": groups(ranked, [(i, min(i + 4, count - 1)) for i in range(count)], "G"),
         "curves": curves(lines, "C", "questions", "mean", 0.05),
-        "heat": heat_map(called, called, cells, "H", -1, 1, 2),
+        "heat": heat_map(called, called, cells, "H", (-1, 1), 2),
         "boxes": box_plots(boxes, "B", 0, 2),
         "histograms": histograms(panels, "H"),
         "scatter": scatter([(v, None if gone else v * v) for _, v, gone in rows], "S", "x", "y", (1, 0)),
@@ -179,7 +179,7 @@ def test_a_shortened_name_is_whole_in_its_tooltip():
 
 def test_nothing_to_draw_is_said(tmp_path):
     empty = [
-        *(forest([], "E"), groups([], [], "E"), curves([], "E", "x", "y"), heat_map([], [], [], "E", 0, 1, 2)),
+        *(forest([], "E"), groups([], [], "E"), curves([], "E", "x", "y"), heat_map([], [], [], "E", (0, 1), 2)),
         *(box_plots([], "E"), histograms([], "E"), scatter([], "E", "x", "y"), reliability([], "E"), stacked([], "E")),
     ]
     missing = [
@@ -204,7 +204,7 @@ def test_nothing_to_draw_is_said(tmp_path):
 @pytest.mark.all_formats
 def test_a_figure_says_what_it_shows_above_how_it_is_read_and_has_its_files_beside_the_page(tmp_path):
     one = scatter([(1, 0), (1, 0), (0, 1)], "One (of two)", "a", "b", says="First is <ahead>.")
-    two = heat_map(["a"], [f"column {i}" for i in range(30)], [[1] * 30], "One", 0, 1, 2)
+    two = heat_map(["a"], [f"column {i}" for i in range(30)], [[1] * 30], "One", (0, 1), 2)
     write_document(Document("test", "T", "", [Section("S", "", figures=(one, two))]), tmp_path / "report.html")
     page = (tmp_path / "report.html").read_text("utf-8")
     assert '<p class="plot-name"><strong><bdi>One (of two)</bdi></strong></p>\n<p class="finding">' in page
@@ -322,14 +322,14 @@ def test_parts_of_a_bar_are_as_wide_as_their_shares():
 
 
 def test_a_heat_map_shades_by_the_distance_from_zero():
-    figure = heat_map(["a"], ["x", "y", "z"], [[-1, 0.5, 7]], "H", -2, 1, 2)
+    figure = heat_map(["a"], ["x", "y", "z"], [[-1, 0.5, 7]], "H", (-2, 1), 2)
     found = [patch.get_facecolor() for patch in drawing(figure).axes[0].patches]
     # -1 of -2 and 0.5 of 1 are half of the strongest shade; 7 lies beyond the end and has the strongest
     assert [cell[3] for cell in found] == [0.375, 0.375, 0.75]
     assert found[0][:3] != found[1][:3] == found[2][:3]
     assert texts(svg(figure))[-3:] == ["-1.00", "0.50", "7.00"]
     with pytest.raises(ValueError, match="not 1 x 2"):
-        heat_map(["a"], ["x", "y"], [[1]], "H", 0, 1, 2)
+        heat_map(["a"], ["x", "y"], [[1]], "H", (0, 1), 2)
 
 
 def _colours(css: str) -> dict[str, str]:

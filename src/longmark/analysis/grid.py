@@ -110,7 +110,7 @@ class Grid(Generic[Row]):
         """The values of all cells, in shades between low and high."""
         values = [[made.value if (made := self[row, one.name]) else None for one in self.columns] for row in self.rows]
         heads = [one.words or one.name for one in self.columns]
-        return heat_map(self._labels(self.rows), heads, values, label, low, high, places)
+        return heat_map(self._labels(self.rows), heads, values, label, (low, high), places)
 
     def _labels(self, rows: Sequence[Row]) -> list[str]:
         if self.label is not None:
@@ -140,13 +140,14 @@ def mean_of(scores: Observations, level: float = 0.95, bounds: Bounds = (None, N
 @dataclass(frozen=True, slots=True)
 class Compared:
     """Two things, compared within others (a model, a score; none: over all). result: an Estimate with `p`, of first -
-    second; adjusted: its p over all that were compared together."""
+    second; adjusted: its p over all that were compared together, by `method` (of `stats.multiplicity`)."""
 
     first: str
     second: str
     result: Any
     adjusted: float | None = None
     within: tuple[str, ...] = ()
+    method: str = "holm"
 
 
 def compared(names: Iterable[str], test: Callable[[str, str], Any], alpha: float) -> tuple[Compared, ...]:
@@ -162,11 +163,11 @@ def compared(names: Iterable[str], test: Callable[[str, str], Any], alpha: float
 
 
 def adjusted(found: Sequence[Compared], alpha: float, method: str = "holm") -> tuple[Compared, ...]:
-    """The same pairs, with p adjusted over all of them. method: of `stats.multiplicity`."""
+    """The same pairs, with p adjusted over all of them."""
     from longmark.stats.multiplicity import adjust  # needs NumPy, which the page of a demo does not
 
     ps = adjust([one.result.p for one in found], method, alpha).adjusted
-    return tuple(replace(one, adjusted=p) for one, p in zip(found, ps, strict=True))
+    return tuple(replace(one, adjusted=p, method=method) for one, p in zip(found, ps, strict=True))
 
 
 def pairs_grid(
@@ -175,14 +176,11 @@ def pairs_grid(
     found: Sequence[Compared],
     note: str,
     heads: Sequence[Column],
-    *,
-    unit: str = "n",
-    p: str = "p (Holm)",
     alpha: float = 0.05,
-    beside: Sequence[Column] = (),
 ) -> Grid[Compared]:
     """Differences with p, adjusted p and whether this is at most alpha. heads: of `first`, `second`, and of `within`
-    where there is one; p: the head of the adjusted p; beside: further columns of a `Compared`."""
+    where there is one."""
+    adjusted_by = "Benjamini-Hochberg" if any(one.method != "holm" for one in found) else "Holm"
     return Grid(
         name,
         title,
@@ -191,12 +189,10 @@ def pairs_grid(
         (Column("difference", places=3),),
         lambda one, _column: one.result,
         note,
-        unit,
         beside=(
             Column("p", "result.p", kind="p"),
-            Column(p, "adjusted", kind="p", key="p_adjusted"),
+            Column(f"p ({adjusted_by})", "adjusted", kind="p", key="p_adjusted"),
             Column("significant", lambda one: None if one.adjusted is None else one.adjusted <= alpha),
-            *beside,
         ),
         joint=" − ",
     )

@@ -98,7 +98,6 @@ class PairPower:
     places: decimals."""
 
     metric: str
-    places: int
     first: str
     second: str
     variance: Estimate
@@ -108,6 +107,7 @@ class PairPower:
     per_cluster: float
     planned: float | None = None
     inflation: float = 1.0
+    places: int = 3
 
     @property
     def spread(self) -> float | None:
@@ -163,7 +163,8 @@ def power(runs: str | Path | Sequence[str | Path], options: PowerOptions | None 
         column = {system: matrix[:, place] for place, system in enumerate(scores.systems)}
         for first, second in pairs:
             differences = column[first] - column[second]
-            found.append(comparison(name, places, (first, second), differences, clusters, alpha, how))
+            made = comparison(name, (first, second), differences, clusters, alpha, how)
+            found.append(replace(made, places=places))
     return PowerPlan(
         tuple(map(str, paths_given(runs))), tuple(found), alpha, how, tuple(run_notices(scores, names, differing))
     )
@@ -171,7 +172,6 @@ def power(runs: str | Path | Sequence[str | Path], options: PowerOptions | None 
 
 def comparison(
     metric: str,
-    places: int,
     pair: tuple[str, str],
     differences: Floats,
     clusters: Sequence[Hashable] | None,
@@ -219,7 +219,6 @@ def comparison(
         shows = estimate(lambda v: detectable(v * more, n, **test))
     return PairPower(
         metric=metric,
-        places=places,
         first=pair[0],
         second=pair[1],
         variance=variance,

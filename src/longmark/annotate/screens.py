@@ -65,7 +65,7 @@ def _scripts(language: str) -> str:
 
 
 _WORK = {"position": 1, "total": 1, "done": 0, "part": "labels", "can_undo": False, "version": 0, "once": ""}
-_WORK |= {"suggestions": (), "preview": False, "saved_at": "", "justification": True}
+_WORK |= {"suggestions": (), "preview": False, "saved_at": "", "justification": True, "differing": ()}
 
 
 def work(
@@ -107,23 +107,19 @@ def adjudicate(
     labels: Sequence[Mapping[str, Any]],
     form: Form,
     errors: Mapping[str, str] = _NONE,
-    *,
-    differing: Sequence[str] = (),
-    swapped: bool = False,
     **more: Any,
 ) -> dict[str, Any]:
     """The decision on the fields that are compared, and the labels side by side once they were asked for. labels: in
-    terms of the page, none before; differing: the names of the fields that differ; form, errors: as of `work`; more:
-    once, version, and justification: whether one is asked for."""
-    page, t = work(study, item, form, errors, swapped=swapped, **more), sayer(study.language)
+    terms of the page, none before; more: as of `work`; differing: the names of the fields that differ; justification:
+    whether one is asked for."""
+    page, t = work(study, item, form, errors, **more), sayer(study.language)
     asked = {f"f.{name}" for name in study.compared}  # the other labels stay as the raters gave them
     return {
         **page,
         "controls": [one for one in page["controls"] if one.posted in asked],
         "why": next(iter(form.get(JUSTIFICATION, ())), ""),
         "names": [t("Rater {}", number) for number in range(1, len(labels) + 1)],
-        "compared": _compared(study, labels, swapped),
-        "differing": differing,
+        "compared": _compared(study, labels, more.get("swapped", False)),
     }
 
 

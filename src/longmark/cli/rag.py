@@ -31,7 +31,7 @@ from longmark.prompts import PromptBook, from_folder
 from longmark.rag import answer as rag_answer
 from longmark.rag import grid as rag_grid
 from longmark.rag import index as rag_index
-from longmark.rag.answer import Answered, with_references
+from longmark.rag.answer import Answered, Answering, with_references
 from longmark.rag.bm25 import Weights
 from longmark.rag.chunk import Chunking
 from longmark.rag.documents import Documents
@@ -49,24 +49,15 @@ Done = TypeVar("Done")
 
 def index(arguments: argparse.Namespace) -> int:
     documents = Documents(Path(arguments.documents), pairs(arguments.map, "FIELD=COLUMN"))
-    weights = Weights(arguments.k1, arguments.b)
-    instructions = rag_index.Instructions(arguments.query_instruction, arguments.passage_instruction)
-    chunking = Chunking(arguments.chunk, arguments.overlap, arguments.unit, arguments.tokenizer)
+    how = rag_index.Indexing(
+        Chunking(arguments.chunk, arguments.overlap, arguments.unit, arguments.tokenizer),
+        Weights(arguments.k1, arguments.b),
+        rag_index.Instructions(arguments.query_instruction, arguments.passage_instruction),
+        arguments.approximate,
+    )
     with open_models(arguments, ModelNames(embedder=arguments.embedder)) as (models, _registry):
-        built = finish_with(
-            models,
-            lambda: rag_index.build(
-                documents,
-                arguments.out,
-                models=models,
-                chunking=chunking,
-                weights=weights,
-                instructions=instructions,
-                approximate=arguments.approximate,
-                skip_bad=arguments.skip_bad,
-                tell=stage_lines(arguments.quiet),
-            ),
-        )
+        more = {"models": models, "skip_bad": arguments.skip_bad, "tell": stage_lines(arguments.quiet)}
+        built = finish_with(models, lambda: rag_index.build(documents, arguments.out, how, **more))
     for line in (*built.unread, *([built.left_out] if built.left_out else [])):
         print(line, file=sys.stderr)
     if built.bad:
@@ -92,13 +83,9 @@ def answer(arguments: argparse.Namespace) -> int:
         answered = finish_with(
             models,
             lambda: rag_answer.write(
-                questions,
-                arguments.out,
-                models,
-                retriever,
+                *(questions, arguments.out, models, retriever, how),
                 originals=originals,
                 on_answer=lambda: tell("answers", next(done), len(questions)),
-                **how,
             ),
         )
     _print_missing(answered, arguments.max_answer)
@@ -125,7 +112,7 @@ def grid(arguments: argparse.Namespace) -> int:
 
         systems = finish_with(
             models,
-            lambda: rag_grid.write(questions, arguments.out, with_readers, retrievers, on_answer=on_answer, **how),
+            lambda: rag_grid.write(questions, arguments.out, with_readers, retrievers, how, on_answer),
         )
     for system in systems:
         if system.answered is not None:
@@ -202,20 +189,10 @@ def read_questions(arguments: argparse.Namespace) -> list[Example]:
     return questions
 
 
-def _answering(arguments: argparse.Namespace) -> dict[str, Any]:
-    return {
-        "k": arguments.k,
-        "how": Generation(
-            arguments.temperature,
-            arguments.top_p,
-            arguments.max_answer,
-            arguments.citations,
-            arguments.seed,
-            arguments.comprehensive,
-        ),
-        "variant_context": arguments.variant_context,
-        "at_once": 2 * arguments.concurrency,
-    }
+def _answering(arguments: argparse.Namespace) -> Answering:
+    names = ("temperature", "top_p", "max_answer", "citations", "seed", "comprehensive")
+    generation = Generation(*(getattr(arguments, name) for name in names))
+    return Answering(arguments.k, generation, arguments.variant_context, 2 * arguments.concurrency)
 
 
 def _names(arguments: argparse.Namespace, index: Index, by_vectors: bool, generator: str | None = None) -> ModelNames:

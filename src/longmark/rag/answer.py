@@ -37,6 +37,22 @@ META = "rag"  # under which an example's `meta` says how it was answered
 
 
 @dataclass(frozen=True, slots=True)
+class Answering:
+    """How questions are answered. k: passages of each; variant_context: one of VARIANT_CONTEXTS (UnknownName for
+    another); at_once: how many are worked on at a time."""
+
+    k: int = 5
+    generation: Generation = field(default_factory=Generation)
+    variant_context: str = VARIANT_CONTEXTS[0]
+    at_once: int = 32
+
+    def __post_init__(self) -> None:
+        if self.variant_context not in VARIANT_CONTEXTS:
+            known = f"It is {' or '.join(VARIANT_CONTEXTS)}."
+            raise UnknownName("value of --variant-context", self.variant_context, VARIANT_CONTEXTS, known)
+
+
+@dataclass(frozen=True, slots=True)
 class Answered:
     """examples: in the order of the questions; left_out: questions that got no answer; cut: answers that ended at
     `max_tokens`; bare: answers to questions for which no passage was found; no_base: variants without `base_answer`;
@@ -61,12 +77,9 @@ async def answer(
     questions: Iterable[Example],
     models: Models,
     retriever: Retriever,
+    how: Answering | None = None,
     *,
-    k: int = 5,
-    how: Generation | None = None,
-    variant_context: str = "own",
     originals: Iterable[Example] = (),
-    at_once: int = 32,
     on_answer: Callable[[], None] = lambda: None,
 ) -> Answered:
     """The questions with passages and answers; an answer or passages that a line has already are replaced, but for the
@@ -75,16 +88,15 @@ async def answer(
     models: with a generator; originals: answered examples that variants may be of, beside the questions themselves.
     A model that fails leaves its line out; errors of longmark are raised. on_answer: called after each question.
     """
-    check_variant_context(variant_context)
     if models.backends.generator is None:
         raise UserError("a model must write the answers: add --generator MODEL")
-    work = _Work(models, retriever, how or Generation(), k, variant_context, on_answer)
+    work = _Work(models, retriever, how or Answering(), on_answer)
     lines = with_references(questions)
     firsts = [(number, line) for number, line in enumerate(lines) if line.variant_of is None]
     variants = [(number, line) for number, line in enumerate(lines) if line.variant_of is not None]
-    await work.run(firsts, at_once)
+    await work.run(firsts)
     work.know([*(work.done[number] for number, _ in firsts if isinstance(work.done[number], Example)), *originals])
-    await work.run(variants, at_once)
+    await work.run(variants)
     made = [work.done[number] for number in range(len(lines))]
     examples = tuple(one for one in made if isinstance(one, Example))
     return Answered(
@@ -112,19 +124,16 @@ def with_references(questions: Iterable[Example]) -> list[Example]:
     return [kept(line) for line in questions]
 
 
-def check_variant_context(variant_context: str) -> None:
-    """UnknownName for anything but VARIANT_CONTEXTS."""
-    if variant_context not in VARIANT_CONTEXTS:
-        raise UnknownName(
-            "value of --variant-context", variant_context, VARIANT_CONTEXTS, f"It is {' or '.join(VARIANT_CONTEXTS)}."
-        )
-
-
 async def write(
-    questions: Iterable[Example], out: str | Path, models: Models, retriever: Retriever, **options: Any
+    questions: Iterable[Example],
+    out: str | Path,
+    models: Models,
+    retriever: Retriever,
+    how: Answering | None = None,
+    **more: Any,
 ) -> Answered:
     """As `answer`, and writes the examples into a file (.jsonl, .csv, .parquet), unless there are none."""
-    answered = await answer(questions, models, retriever, **options)
+    answered = await answer(questions, models, retriever, how, **more)
     if answered.examples:
         write_examples(answered.examples, out)
     return answered
@@ -137,9 +146,7 @@ class _Work:
 
     models: Models
     retriever: Retriever
-    how: Generation
-    k: int
-    variant_context: str
+    how: Answering
     on_answer: Callable[[], None]
     done: dict[int, Example | LeftOut] = field(default_factory=dict)
     originals: dict[tuple[str, str | None], Example] = field(default_factory=dict)
@@ -156,27 +163,28 @@ class _Work:
         found = (self.originals.get((line.variant_of or "", system)) for system in systems)
         return next((one for one in found if one is not None), None)
 
-    async def run(self, lines: Sequence[tuple[int, Example]], at_once: int) -> None:
+    async def run(self, lines: Sequence[tuple[int, Example]]) -> None:
         asked = [(number, line) for number, line in lines if (line.question or "").strip()]
         for number, line in lines:
             if not (line.question or "").strip():
                 self._finish(number, LeftOut(line.id, "the line has no question"))
         fresh = [(number, line) for number, line in asked if not self._keeps_passages(line)]
-        hits = await self.retriever.retrieve([line.question or "" for _, line in fresh], self.k)
+        hits = await self.retriever.retrieve([line.question or "" for _, line in fresh], self.how.k)
         found = {number: some for (number, _), some in zip(fresh, hits, strict=True)}
 
         async def one(item: tuple[int, Example]) -> None:
             number, line = item
             self._finish(number, await self._one(line, found.get(number)))
 
-        await concurrently(one, asked, at_once)
+        await concurrently(one, asked, self.how.at_once)
 
     def _finish(self, number: int, result: Example | LeftOut) -> None:
         self.done[number] = result
         self.on_answer()
 
     def _keeps_passages(self, line: Example) -> bool:
-        return self.variant_context == "original" and (line.variant == PARAPHRASE or self._changes_profile(line))
+        shared = self.how.variant_context == "original"
+        return shared and (line.variant == PARAPHRASE or self._changes_profile(line))
 
     def _changes_profile(self, line: Example) -> bool:
         """Whether a variant changes only slots that a question need not name: of hazards, the profession."""
@@ -194,11 +202,11 @@ class _Work:
             return LeftOut(
                 line.id, f"it takes the passages of its original, {line.variant_of}, which has no answer here"
             )
-        own = self.variant_context == "own" or self._changes_profile(line)
+        own = self.how.variant_context == "own" or self._changes_profile(line)
         profile = line.profile if own or original is None else original.profile
         try:
             texts = [context.text for context in contexts]
-            generated = await generate(self.models, line.question or "", texts, profile, self.how)
+            generated = await generate(self.models, line.question or "", texts, profile, self.how.generation)
         except OverBudget as error:
             self.stopped = True
             return LeftOut(line.id, str(error), again=True)
@@ -208,7 +216,7 @@ class _Work:
         how = {
             "generator": system,
             "finish": generated.finish,
-            "max_tokens": self.how.max_tokens,
+            "max_tokens": self.how.generation.max_tokens,
             "prompt": generated.prompt,
             **({"settled": generated.settled} if generated.settled else {}),
             "retriever": self.retriever.method if hits is not None else "the original's passages",

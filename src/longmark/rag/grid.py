@@ -23,8 +23,8 @@ from typing import Any
 from longmark.errors import UserError
 from longmark.models.handles import Models
 from longmark.rag import answer as answers
-from longmark.rag.answer import Answered
-from longmark.rag.generate import PROMPTS, Generation
+from longmark.rag.answer import Answered, Answering
+from longmark.rag.generate import PROMPTS
 from longmark.rag.retrieve import Retriever
 from longmark.records import Example
 from longmark.workspace import Workspace
@@ -106,25 +106,21 @@ async def write(
     out: Path,
     readers: Mapping[str, Models],
     retrievers: Sequence[Retriever],
-    *,
+    how: Answering,
     on_answer: Callable[[System], None] = lambda _system: None,
-    **options: Any,
 ) -> tuple[System, ...]:
     """Answers the questions with every retriever and reader, each into its file in `out`; the systems in that order.
 
     readers: label -> models with the reader as generator, which is closed after its last answer. A question's own
     `system` is replaced by that of the grid. Once the budget is spent, the other systems are not begun.
-    on_answer: called after each question; options: those of `longmark.rag.answer.answer`. SettingsChanged if the
-    folder holds a grid with other settings.
+    on_answer: called after each question. SettingsChanged if the folder holds a grid with other settings.
     """
-    answers.check_variant_context(options.get("variant_context", answers.VARIANT_CONTEXTS[0]))
     done: list[System] = []
     stopped = False
     with Workspace(out, SETTINGS, "grid") as space:
         named = {label: one.generator.name for label, one in readers.items()}
-        space.fix(
-            _in_common(questions, next(iter(readers.values())), retrievers[0].index.hash, options), {"reader": named}
-        )
+        first = next(iter(readers.values()))
+        space.fix(_in_common(questions, first, retrievers[0].index.hash, how), {"reader": named})
         space.write()
         for label, models in readers.items():
             for retriever in retrievers:
@@ -133,7 +129,7 @@ async def write(
                     lines = answers.with_references(questions)
                     asked = [question.model_copy(update={"system": system.name}) for question in lines]
                     tell = partial(on_answer, system)
-                    answered = await answers.write(asked, system.file, models, retriever, on_answer=tell, **options)
+                    answered = await answers.write(asked, system.file, models, retriever, how, on_answer=tell)
                     system, stopped = replace(system, answered=answered), answered.stopped
                 done.append(system)
             if models.backends.generator is not None:
@@ -142,16 +138,16 @@ async def write(
     return tuple(sorted(done, key=lambda system: order.index(system.retriever)))
 
 
-def _in_common(questions: Sequence[Example], models: Models, index: str, options: Mapping[str, Any]) -> dict[str, Any]:
+def _in_common(questions: Sequence[Example], models: Models, index: str, how: Answering) -> dict[str, Any]:
     """What the answers of all systems of a grid depend on."""
     return {
         "input": {
             "questions": hashlib.sha256(b"\n".join(question.to_json() for question in questions)).hexdigest()[:16],
             "index": index,
         },
-        "k": options.get("k", 5),
-        "variant_context": options.get("variant_context", answers.VARIANT_CONTEXTS[0]),
-        **asdict(options.get("how") or Generation()),
+        "k": how.k,
+        "variant_context": how.variant_context,
+        **asdict(how.generation),
         "prompts": models.prompts.hashes(PROMPTS),
         "domain": models.domain.hash,
     }

@@ -66,6 +66,16 @@ class Instructions:
     passage: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Indexing:
+    """How an index is made. weights: k1 and b of BM25; approximate: a faiss index besides."""
+
+    chunking: Chunking = field(default_factory=Chunking)
+    weights: Weights = field(default_factory=Weights)
+    instructions: Instructions = field(default_factory=Instructions)
+    approximate: bool = False
+
+
 @dataclass(frozen=True)
 class Index:
     """An index that was loaded. hash: of all its files, 16 hex digits; embedder: name, identity, dimensions, and the
@@ -101,43 +111,37 @@ class Index:
 async def build(
     documents: str | Path | Iterable[Document | Unread],
     out: str | Path,
+    how: Indexing | None = None,
     *,
     models: Models | None = None,
-    chunking: Chunking | None = None,
-    weights: Weights | None = None,
-    instructions: Instructions | None = None,
-    approximate: bool = False,
     skip_bad: bool = False,
     tell: Tell = lambda _what, _done, _total: None,
 ) -> Built:
     """Makes an index in the folder `out`; an index that is there is replaced at the end, anything else is refused.
 
-    models: with an embedder, for vectors as well as BM25. weights: k1 and b of BM25. instructions: what the embedder
-    reads before a question and before a passage. approximate: a faiss index besides. BadInput, a line for each
-    document that cannot be read, unless `skip_bad`; UserError if there is nothing to index. All of them come before the
-    embedder is asked.
+    models: with an embedder, for vectors as well as BM25. BadInput, a line for each document that cannot be read,
+    unless `skip_bad`; UserError if there is nothing to index. All of them come before the embedder is asked.
     """
-    chunking, weights, out = chunking or Chunking(), weights or Weights(), Path(out)
-    instructions = instructions or Instructions()
-    chunker = Chunker(chunking)
+    how, out = how or Indexing(), Path(out)
+    chunker = Chunker(how.chunking)
     library("bm25s", "an index", "rag")  # before documents are read
     embedder = models.backends.embedder if models is not None else None
-    if approximate and embedder is None:
+    if how.approximate and embedder is None:
         raise UserError("--approximate needs vectors: add --embedder MODEL")
-    if (instructions.query or instructions.passage) and embedder is None:
+    if how.instructions != Instructions() and embedder is None:
         raise UserError("--query-instruction and --passage-instruction are for vectors: add --embedder MODEL")
     source = Documents(Path(documents)) if isinstance(documents, str | Path) else documents
     with replaced(out, MANIFEST) as folder:
         built = replace(_write_passages(source, folder, chunker, skip_bad, tell), folder=out)
         with closing(Passages(folder)) as stored:
             tell("BM25", 0, built.passages)
-            Bm25.build(stored.texts(), weights).save(folder / "bm25")
+            Bm25.build(stored.texts(), how.weights).save(folder / "bm25")
             tell("BM25", built.passages, built.passages)
             described = None
             if models is not None and embedder is not None:
-                described = await _write_vectors(models, stored, folder, instructions, approximate, tell)
+                described = await _write_vectors(models, stored, folder, how, tell)
                 built = replace(built, cut=_cut(embedder, stored))
-        _write_manifest(folder, built, chunking, weights, described)
+        _write_manifest(folder, built, how, described)
     if described is not None:
         wrote(out / MANIFEST, described["name"])
     return replace(built, left_out=source.left_out() if isinstance(source, Documents) else None)
@@ -241,22 +245,20 @@ def _write_passages(
     return Built(folder, read, writer.count, wrong.total, tuple(wrong.lines))
 
 
-async def _write_vectors(
-    models: Models, stored: Passages, folder: Path, instructions: Instructions, approximate: bool, tell: Tell
-) -> dict[str, Any]:
+async def _write_vectors(models: Models, stored: Passages, folder: Path, how: Indexing, tell: Tell) -> dict[str, Any]:
     embedder = models.backends.embedder
     assert embedder is not None
     count = len(stored)
     tell("vectors", 0, count)
     path = folder / dense.VECTORS
-    texts = (instructions.passage + text for text in stored.texts())
+    texts = (how.instructions.passage + text for text in stored.texts())
     dimensions = await dense.embed_all(models, texts, count, path, lambda n: tell("vectors", n, count))
-    if approximate:
+    if how.approximate:
         tell("approximate index", 0, count)
         dense.build_approximate(dense.load_vectors(path), folder / dense.APPROXIMATE)
         tell("approximate index", count, count)
     facts = {"name": embedder.name, "identity": embedder.identity, "dimensions": dimensions}
-    return {**facts, **asdict(instructions)}
+    return {**facts, **asdict(how.instructions)}
 
 
 def _cut(embedder: Embedder, stored: Passages) -> int | None:
@@ -272,11 +274,10 @@ def _cut(embedder: Embedder, stored: Passages) -> int | None:
     return sum(len(text.encode("utf-8", "replace")) > limit and count(text) > limit for text in stored.texts())
 
 
-def _write_manifest(
-    folder: Path, built: Built, chunking: Chunking, weights: Weights, embedder: dict[str, Any] | None
-) -> None:
+def _write_manifest(folder: Path, built: Built, how: Indexing, embedder: dict[str, Any] | None) -> None:
     from longmark import __version__
 
+    chunking = how.chunking
     files = sorted(path for path in folder.rglob("*") if path.is_file() and path.name != ".lock")
     manifest = {
         "format": FORMAT,
@@ -289,7 +290,7 @@ def _write_manifest(
         "overlap": chunking.overlap,
         "unit": chunking.unit,
         "tokenizer": chunking.tokenizer.name if chunking.tokenizer else None,
-        "bm25": {"method": METHOD, **asdict(weights)},
+        "bm25": {"method": METHOD, **asdict(how.weights)},
         "embedder": embedder,
         "files": {
             path.relative_to(folder).as_posix(): {"size": path.stat().st_size, "sha256": digest(path)} for path in files

@@ -195,13 +195,11 @@ def heat_map(
     columns: Sequence[str],
     values: Sequence[Sequence[float | None]],
     label: str,
-    lo: float,
-    hi: float,
+    ends: Ends,
     places: int,
-    *,
-    says: str = "",
 ) -> Figure:
-    """The number in every cell, shaded between `lo` and `hi`: away from 0 in two hues where lo < 0 < hi, else in one.
+    """The number in every cell, shaded between the ends: away from 0 in two hues where 0 lies between them, else in
+    one.
 
     values: a line for each of `rows`, a number for each of `columns`; None is a hatched cell. places: decimals.
     ValueError where the values are not of that shape.
@@ -210,6 +208,7 @@ def heat_map(
         raise ValueError(f"heat map: the values are not {len(rows)} x {len(columns)}")
     if not rows or not columns:
         return Figure(label, NOTHING)
+    lo, hi = ends
     (sides, more), (heads, wider) = first(rows, "row"), first(columns, "column")
     texts = [[fixed(finite(value), places) for value in line[: len(heads)]] for line in values[: len(sides)]]
     left, slope = min(max(map(figures.text_width, sides)), 200), min(max(map(figures.text_width, heads)), 200)
@@ -237,7 +236,7 @@ def heat_map(
     missing = any(finite(value) is None for line in values for value in line)
     reading = "Darker shades are further from 0." if lo < 0 < hi else "Darker shades are higher values."
     reading += (" Hatched: no value." if missing else "") + more + wider
-    return Figure(label, reading, draw, top + high * len(sides), width, says)
+    return Figure(label, reading, draw, top + high * len(sides), width)
 
 
 def finite(value: float | None) -> float | None:
@@ -410,8 +409,7 @@ def forest(rows: Sequence[ForestRow], label: str, reference: float | tuple[float
     lines = " and ".join(f"{one:g}" for one in references)
     line = f"; dashed line{'s' if len(references) > 1 else ''}: {lines}" if references else ""
     shown, more = first(rows, "row")
-    names, notes = [row.label for row in shown], [row.note for row in shown]
-    return _intervals(label, f"Dot: the estimate; bar: its interval{line}.{more}", shown, names, notes, references)
+    return _intervals(label, f"Dot: the estimate; bar: its interval{line}.{more}", shown, references)
 
 
 def groups(rows: Sequence[ForestRow], bars: Sequence[tuple[int, int]], label: str) -> Figure:
@@ -421,19 +419,17 @@ def groups(rows: Sequence[ForestRow], bars: Sequence[tuple[int, int]], label: st
     if wrong:
         raise ValueError(f"bars beyond the {len(rows)} rows: {wrong}")
     shown, more = first(rows, "system")
-    names = [f"{row.note or i}. {row.label}" for i, row in enumerate(shown, start=1)]
+    shown = [row._replace(label=f"{row.note or i}. {row.label}", note="") for i, row in enumerate(shown, start=1)]
     joined = " Systems joined by a vertical bar do not differ significantly." if bars else ""
     reading = f"Dot: the mean; bar: its interval.{joined}{more}"
     drawn = [(top, min(bottom, len(shown) - 1)) for top, bottom in bars if top < len(shown)]
-    return _intervals(label, reading, shown, names, [""] * len(shown), (), drawn)
+    return _intervals(label, reading, shown, (), drawn)
 
 
 def _intervals(
     label: str,
     reading: str,
     rows: Sequence[ForestRow],
-    names: Sequence[str],
-    notes: Sequence[str],
     references: Sequence[float],
     bars: Sequence[tuple[int, int]] = (),
 ) -> Figure:
@@ -444,10 +440,9 @@ def _intervals(
     columns = _columns(bars)
     step = min(9.0, 80 / max([1, *(column + 1 for column in columns)]))
     side = step * max([0, *(column + 1 for column in columns)])
-    texts = [_in_words(row, ends, note) for row, note in zip(rows, notes, strict=True)]
-    needed = max(
-        figures.text_width(name) + figures.text_width(text, SMALL) for name, text in zip(names, texts, strict=True)
-    )
+    names, texts = [row.label for row in rows], [_in_words(row, ends) for row in rows]
+    both = zip(names, texts, strict=True)
+    needed = max(figures.text_width(name) + figures.text_width(text, SMALL) for name, text in both)
     width = min(max(WIDTH, needed + side + 2 * PAD), _BROADEST)
 
     def draw(sheet: Sheet) -> None:
@@ -455,7 +450,7 @@ def _intervals(
         for i, row in enumerate(rows):
             if references and finite(row.estimate) is not None:
                 axes.vlines(references, i + 0.46, i + 0.96, **REFERENCE)
-            _lane(sheet, axes, row, i, notes[i])
+            _lane(sheet, axes, row, i)
         if bars:
             beside = sheet.panel(sheet.width - side, 0, sheet.width, sheet.height - _AXIS)
             beside.set(xlim=(0, side), ylim=(len(rows), 0))
@@ -564,12 +559,12 @@ def _lanes(
     return axes
 
 
-def _lane(sheet: Sheet, axes: Any, row: ForestRow, place: int, why: str) -> None:
+def _lane(sheet: Sheet, axes: Any, row: ForestRow, place: int) -> None:
     """The interval and the dot; an end that is missing runs to the end of the axis, without its stop."""
     estimate, low, high = finite(row.estimate), finite(row.low), finite(row.high)
     y, ends = place + _MIDDLE, axes.get_xlim()
     if estimate is None:
-        _gap(sheet, axes, y, f"no estimate: {why}" if why else "no estimate")
+        _gap(sheet, axes, y, f"no estimate: {row.note}" if row.note else "no estimate")
         return
     if low is not None or high is not None:
         axes.hlines(y, ends[0] if low is None else low, ends[1] if high is None else high, color=HUE, linewidth=1.8)
@@ -584,12 +579,12 @@ def _gap(sheet: Sheet, axes: Any, y: float, words: str) -> None:
     axes.text(axes.get_xlim()[0], y, shown, **look)
 
 
-def _in_words(row: ForestRow, ends: Ends, note: str) -> str:
+def _in_words(row: ForestRow, ends: Ends) -> str:
     if finite(row.estimate) is None:
         return ""
     low, high, places = finite(row.low), finite(row.high), _places(ends)
     interval = "" if low is None and high is None else f" [{fixed(low, places)}, {fixed(high, places)}]"
-    return f"{fixed(row.estimate, places)}{interval}" + (f" · {fitted(note, 150, SMALL)}" if note else "")
+    return f"{fixed(row.estimate, places)}{interval}" + (f" · {fitted(row.note, 150, SMALL)}" if row.note else "")
 
 
 def _places(ends: Ends) -> int:

@@ -35,9 +35,9 @@ def differences(
     name: str, title: str, found: Sequence[Compared], note: str, alpha: float, beside: Sequence[Column] = ()
 ) -> tuple[Table, Figure]:
     """Pairs of metrics. beside: further columns of what is compared."""
-    grid = pairs_grid(name, title, found, note, _PAIR, alpha=alpha, beside=beside)
-    drawn = pairs_grid(name, title, found[:_PAIRS_DRAWN], note, _PAIR)
-    return grid.table(), drawn.forest(title, reference=0.0, note=p_note)
+    grid = pairs_grid(name, title, found, note, _PAIR, alpha)
+    drawn = replace(grid, rows=found[:_PAIRS_DRAWN])
+    return replace(grid, beside=(*grid.beside, *beside)).table(), drawn.forest(title, reference=0.0, note=p_note)
 
 
 def by_group(groups: Sequence[GroupResult], what: str, columns: Sequence[Column], low: float) -> Section:
@@ -246,7 +246,8 @@ def _classes(part: RatingLabel) -> Section:
         shares = [[count / sum(row) if sum(row) else None for count in row] for row in counts]
         label = f"{words[metric]}: share of the human class (row) by nearest class (column)"
         right = f"Nearest to the human class in {100 * (of.right or 0.0):.0f} % of {counted(of.n, 'answer')}."
-        maps.append(charts.heat_map(list(names.values()), list(names.values()), shares, label, 0.0, 1.0, 2, says=right))
+        drawn = charts.heat_map(list(names.values()), list(names.values()), shares, label, (0.0, 1.0), 2)
+        maps.append(replace(drawn, says=right))
     says = "The human class of an answer is the majority of its raters."
     reasons = dict.fromkeys(of.reason for of in results.values() if of.reason)
     if not scaled:
@@ -395,6 +396,6 @@ def same_choices(found: Sequence[Compared]) -> Section:
     names = list(dict.fromkeys(name for one in found for name in (one.first, one.second)))
     cells = [[1.0 if a == b else value.get(frozenset((a, b))) for b in names] for a in names]
     words = list(metric_titles(names).values())
-    figure = charts.heat_map(words, words, cells, "Share of pairs with the same choice", 0.0, 1.0, 2)
+    figure = charts.heat_map(words, words, cells, "Share of pairs with the same choice", (0.0, 1.0), 2)
     says = "How often two metrics, or a metric and a baseline, choose the same answer."
     return Section("Agreement between metrics", says, (grid.table(),), (figure,))

@@ -115,9 +115,8 @@ async def chunk(
     """Makes the index of the books in a benchmark's folder, and the file of books; and notes on what was not read.
     models: with an embedder, for neighbours. Errors as of `rag.index.build`."""
     library = Library(paths)
-    built = await rag_index.build(
-        library, folder / INDEX, models=models, chunking=chunking, skip_bad=skip_bad, tell=tell
-    )
+    how = rag_index.Indexing(chunking)
+    built = await rag_index.build(library, folder / INDEX, how, models=models, skip_bad=skip_bad, tell=tell)
     with replacing(folder / BOOKS) as file:
         file.writelines(orjson.dumps(book) + b"\n" for book in library.books)
     return built, [*built.unread, *library.left_out]

@@ -81,7 +81,7 @@ def _books(results: Results) -> Figure:
     cells: list[list[float | None]] = [[float(one.items.get(form, 0)) for form in FORMS] for one in books]
     most = max((cell or 0.0 for line in cells for cell in line), default=1.0)
     title = "Items by book (the paper's figure 6)"
-    return heat_map([one.name for one in books], FORMS, cells, title, 0.0, most, 0)
+    return heat_map([one.name for one in books], FORMS, cells, title, (0.0, most), 0)
 
 
 def _reasons(labels: Labels) -> Figure:

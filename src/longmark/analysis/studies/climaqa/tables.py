@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 from longmark.analysis.grid import Cells, Compared, Grid, pairs_grid
@@ -72,7 +73,7 @@ def tests(results: Results, kind: Kind) -> Grid[Compared]:
         *(Column(f"first {what}", "first", key="first"), Column(f"second {what}", "second", key="second")),
     )
     title, alpha = f"Differences between {kind}", results.options.alpha
-    return pairs_grid(kind, title, results.tests[kind], note, heads, unit="items", alpha=alpha)
+    return replace(pairs_grid(kind, title, results.tests[kind], note, heads, alpha), unit="items")
 
 
 def advantages(results: Results) -> Grid[Advantage]:

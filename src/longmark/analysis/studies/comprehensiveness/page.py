@@ -222,18 +222,11 @@ def _differences(results: Results) -> Iterator[Section]:
         found,
         "",
         (*within, Column("first", lambda one: short(one.first)), Column("second", lambda one: short(one.second))),
-        unit="answers",
-        p="p (Benjamini-Hochberg)",
-        alpha=alpha,
-        beside=[
-            Column(
-                "p (Benjamini-Hochberg), by answer",
-                lambda one: by_answer[one.within, one.first, one.second],
-                kind="p",
-                key="p_by_answer",
-            )
-        ],
+        alpha,
     )
+    head = "p (Benjamini-Hochberg), by answer"
+    more = Column(head, lambda one: by_answer[one.within, one.first, one.second], kind="p", key="p_by_answer")
+    grid = replace(grid, unit="answers", beside=(*grid.beside, more))
     significant = sum(one.adjusted is not None and one.adjusted <= alpha for one in found)
     yield Section(
         "Differences between methods",
@@ -381,7 +374,7 @@ def _annotations(annotated: Annotated) -> Iterator[Section]:
     )
     shares = [[count / len(annotated.of(key)) for count in annotated.counts(key).values()] for key in annotated.methods]
     label = "Share of outputs with each error (the paper's figure 8)"
-    figure = heat_map([short(key[0]) for key in annotated.methods], list(ERRORS), shares, label, 0.0, 1.0, 2)
+    figure = heat_map([short(key[0]) for key in annotated.methods], list(ERRORS), shares, label, (0.0, 1.0), 2)
     raters = {one.coefficient: one for one in annotated.raters.coefficients}
     title = "Agreement of raters on outputs with and without errors"
     among = Grid("raters", title, ("coefficient",), list(raters), [Column("value", places=3)],

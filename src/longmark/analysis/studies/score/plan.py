@@ -27,7 +27,7 @@ from longmark.engine.run import make_settings
 from longmark.engine.settings import RunOptions, Settings, choose
 from longmark.errors import UnknownName, UserError
 from longmark.models.registry import ModelNames, Name, Registry
-from longmark.rag.answer import check_variant_context
+from longmark.rag.answer import Answering
 from longmark.rag.generate import Generation
 from longmark.records.metric_name import joined, parsed
 
@@ -109,7 +109,7 @@ class ScorePlan:
             raise UserError("no questions: give a file, or --n N to sample N of the domain")
         if not self.generators or not self.evaluators:
             raise UserError("a study needs at least one --generator and one --evaluator")
-        check_variant_context(self.variant_context)
+        Answering(variant_context=self.variant_context)  # refuses another one
         if self.index is None and self.writing():
             raise UserError("a generator that writes answers needs documents: add --index IDX")
         if self.questions is None and len(self.writing()) < len(self.generators):

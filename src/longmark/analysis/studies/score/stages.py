@@ -238,17 +238,10 @@ class _Stages:
         given = {one.question_id: self.given.get((generator.label, one.question_id)) for one in every}
         taken = [example for one in every if (example := given[one.question_id]) is not None]
         lines = [one for one in every if given[one.question_id] is None]
-        answers = rag_answer.answer(
-            lines,
-            models,
-            Retriever(self.index, models, plan.retriever),
-            k=plan.k,
-            how=plan.how,
-            variant_context=plan.variant_context,
-            originals=taken,
-            at_once=2 * self._session.concurrency,
-            on_answer=self._session.counter(f"answers of {generator.label}", len(lines)),
-        )
+        retriever = Retriever(self.index, models, plan.retriever)
+        how = rag_answer.Answering(plan.k, plan.how, plan.variant_context, 2 * self._session.concurrency)
+        counter = self._session.counter(f"answers of {generator.label}", len(lines))
+        answers = rag_answer.answer(lines, models, retriever, how, originals=taken, on_answer=counter)
         made, answered = await made_with(answers, models)
         notes, failed = [answered.cut_note(plan.how.max_tokens)], ""
         if lines and not made.lines:

@@ -68,13 +68,11 @@ def means(
     made: Mapping[Any, Mean],
     places: int,
     note: str = "",
-    beside: Sequence[Column] = (),
-    unit: str = "answers",
 ) -> Grid[Any]:
-    """Means by row with their standard deviations. made: row -> its mean."""
+    """Means of answers by row with their standard deviations. made: row -> its mean."""
     sd = Column("sd", lambda row: made[row].sd, places)
     columns = (Column("mean", places=places),)
-    return Grid(name, title, heads, list(made), columns, lambda row, _: made[row], note, unit, beside=(sd, *beside))
+    return Grid(name, title, heads, list(made), columns, lambda row, _: made[row], note, "answers", beside=(sd,))
 
 
 def scores_of(results: Results, generator: str, evaluator: str, metric: str) -> Sequence[AnswerScore]:

@@ -71,8 +71,9 @@ def table_4(results: Results) -> tuple[Grid[Any], Grid[Any]]:
         Column(f"{name}, %", lambda row, at=at: facts[row][1][at], 2, key=name)  # type: ignore[misc]
         for at, name in enumerate(("min", "max", "mean"))
     ]
+    of_table = means("table4", title, ("generator", "proxy", "score"), of_answers, 4, note)
     return (
-        means("table4", title, ("generator", "proxy", "score"), of_answers, 4, note, ends),
+        replace(of_table, beside=(*of_table.beside, *ends)),
         Grid(
             *("table4_facts", "Context utilization of single facts", ("generator", "proxy"), list(facts)),
             *([Column("distracting", places=3)], lambda row, _column: facts[row][0]),
