@@ -39,7 +39,7 @@ from longmark.annotate.study import TEMPLATES, Adjudication, Study, template
 from longmark.records import Pair
 from longmark.records.read import Reading
 from longmark.scores.labels import Labels
-from longmark.validator.labels import read_labels as read_verdicts
+from longmark.validator.labels import read_labels as read_training
 
 DOCS = Path(__file__).parents[2] / "docs" / "annotate-study.md"
 
@@ -205,11 +205,11 @@ def test_training_lines_have_what_a_validator_sees(tmp_path: Path):
     records = read(tmp_path / "training.jsonl")
     assert Counter(one["form"] for one in records) == {"mcq": 3, "freeform": 3, "cloze": 3}
     for one in records:
-        if one["form"] == "cloze" and one["verdict"] == "valid":
+        if one["form"] == "cloze" and one["validity"] == "valid":
             assert one["statement"][one["start"] : one["end"]] == one["term"]
         if one["form"] == "mcq":
             assert one["options"] == {"a": "At 6:10.", "b": "Never."}
-        assert bool(one["reasons"]) == (one["verdict"] == "invalid" and one["form"] != "cloze")
+        assert bool(one["reasons"]) == (one["validity"] == "invalid" and one["form"] != "cloze")
         assert one["contexts"][0]["page"] == 7
 
 
@@ -298,7 +298,7 @@ DECIDED = {
     "calf": ("preference", "choices.csv", "a", "b", "tie"),
     "score": ("hazard", "score.jsonl", "yes", "no", "n/a"),
     "comprehensiveness": ("errors", "comprehensiveness.jsonl", ["NONE"], ["incoherent"], ["incoherent", "verbose"]),
-    "climaqa": ("verdict", "training.jsonl", "valid", "invalid", "invalid"),
+    "climaqa": ("validity", "training.jsonl", "valid", "invalid", "invalid"),
 }
 
 
@@ -321,13 +321,13 @@ def test_a_decision_is_the_final_label_in_the_file_of_every_template(tmp_path: P
     else:
         records = read(tmp_path / file)
     finals = [line for line in records if line["rater"] == "final"]
-    value = next(key for key in ("choice", "value", "label", "errors", "verdict") if key in records[0])
+    value = next(key for key in ("choice", "value", "label", "errors", "validity") if key in records[0])
     assert Counter(line["rater"] for line in records) == {"p1": 3, "p2": 3, "final": 2}
     if value != "choice":  # a choice is in the order in which it was shown
         assert sorted(str(line[value]) for line in finals) == sorted(map(str, (decision, one)))
     else:
         assert {"tie"} < {line[value] for line in finals}
-    for line in records if value not in ("errors", "verdict") else ():
+    for line in records if value not in ("errors", "validity") else ():
         assert (line.get("dimension") or line["label"]).endswith(".final") == (line["rater"] == "final")
 
 
@@ -351,9 +351,9 @@ def test_the_studies_and_metaeval_take_the_final_label_and_the_agreement_of_rate
     table = annotation.annotated(given_back, key, 0.05, 42)
     assert (len(table.given), table.raters.raters, table.missing) == (1, 2, 0)
 
-    verdict = {"item": "v", "rater": "p1", "form": "freeform", "question": "Q?", "answer": "A.", "verdict": "valid"}
-    votes = [verdict, {**verdict, "rater": "p2", "verdict": "invalid"}, {**verdict, "rater": "final"}]
-    (item,) = read_verdicts(lines(tmp_path / "v.jsonl", votes)).items
+    label = {"item": "v", "rater": "p1", "form": "freeform", "question": "Q?", "answer": "A.", "validity": "valid"}
+    votes = [label, {**label, "rater": "p2", "validity": "invalid"}, {**label, "rater": "final"}]
+    (item,) = read_training(lines(tmp_path / "v.jsonl", votes)).items
     assert item.status == "valid", "without the decision there is no majority"
 
 

@@ -42,10 +42,10 @@ def errors(number: int, rater: str, good: bool) -> dict[str, Any]:
     return {"item": ITEMS[number].id, "errors": ["NONE"] if good else ["DUP_ATOM", "IRR_ATOM"], "rater": rater}
 
 
-def verdict(number: int, rater: str, good: bool) -> dict[str, Any]:
+def validity(number: int, rater: str, good: bool) -> dict[str, Any]:
     one = ITEMS[number]
     shown = {"form": one.form, "level": one.level, "question": one.question, "answer": one.answer}
-    return {"item": one.id, **shown, "verdict": "valid" if good else "invalid", "rater": rater}
+    return {"item": one.id, **shown, "validity": "valid" if good else "invalid", "rater": rater}
 
 
 def command(*words: str) -> Callable[[Path], tuple[int, str]]:
@@ -82,9 +82,9 @@ VERBS = {
     "score-study": Verb(detail, "item", "label", score_study),
     "comprehensiveness-study": Verb(errors, "item", "errors", command(
         "comprehensiveness-study", "--annotated", "labels.jsonl", "--key", "key.json", "--out", "out")),
-    "climaqa-study": Verb(verdict, "item", "verdict", command(
+    "climaqa-study": Verb(validity, "item", "validity", command(
         "climaqa-study", "--benchmark", "bench", "--labels", "labels.jsonl", "--out", "out"), _BENCHMARK),
-    "validator label": Verb(verdict, "item", "verdict", command(
+    "validator label": Verb(validity, "item", "validity", command(
         "validator", "label", "bench", "labels.jsonl", "--out", "out"), _BENCHMARK),
 }  # fmt: skip
 

@@ -18,11 +18,11 @@ from longmark.records.benchmark import Item, Passage, write_items
 from longmark.validator.labels import checked, families, read_labels
 
 
-def line(item: str, verdict: str | None, rater: str = "A", **more: Any) -> dict[str, Any]:
+def line(item: str, validity: str | None, rater: str = "A", **more: Any) -> dict[str, Any]:
     """A line of training.jsonl."""
     made = {"item": item, "form": "freeform", "level": "base", "question": f"Why {item}?", "answer": "Because.",
             "contexts": [{"text": "A passage.", "id": None, "page": 7}], "reasons": [], "rater": rater}  # fmt: skip
-    return {**made, "verdict": verdict, **more}
+    return {**made, "validity": validity, **more}
 
 
 def test_the_majority_of_raters_counts_and_a_tie_is_left_out(tmp_path: Path) -> None:
@@ -44,9 +44,9 @@ def test_the_majority_of_raters_counts_and_a_tie_is_left_out(tmp_path: Path) -> 
 
 def test_a_cloze_label_is_the_word_that_most_raters_chose(tmp_path: Path) -> None:
     def chosen(rater: str, term: str | None) -> dict[str, Any]:
-        verdict = "valid" if term else "invalid"
+        validity = "valid" if term else "invalid"
         about = {"item": "c", "form": "cloze", "statement": "Warm air rises."}
-        return {**about, "verdict": verdict, "term": term, "rater": rater}
+        return {**about, "validity": validity, "term": term, "rater": rater}
 
     path = write_jsonl(tmp_path / "t.jsonl", [chosen("A", "air"), chosen("B", "air"), chosen("C", "rises")])
     (one,) = read_labels(path).items
@@ -82,8 +82,8 @@ def test_items_of_one_seed_and_evolutions_are_one_family() -> None:
 def test_a_line_that_is_no_label_is_named(tmp_path: Path) -> None:
     good, second = line("x", "valid"), line("z", "valid")
     for bad, expected in (
-        ([line("y", "maybe")], ['t.jsonl:2: verdict: expected valid or invalid, found "maybe"']),
-        ([{"item": 3, "rater": "A", "verdict": "valid"}, {**second, "answer": ""}],
+        ([line("y", "maybe")], ['t.jsonl:2: validity: expected valid or invalid, found "maybe"']),
+        ([{"item": 3, "rater": "A", "validity": "valid"}, {**second, "answer": ""}],
          ["t.jsonl:2: not a label of an item: form: is missing", "t.jsonl:3: not a label of an item: question"]),
     ):  # fmt: skip
         with pytest.raises(BadInput) as error:

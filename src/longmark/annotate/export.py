@@ -271,13 +271,13 @@ def _training(found: Collected) -> Iterator[Record]:
     """ClimaQA: a line for each label of a question, with what a validator sees of it."""
     asked = found.study.asked
     cloze = next((one.name for one in asked if isinstance(one, Cloze)), None)
-    verdict = next((one.name for one in asked if isinstance(one, Choice) and one.name == "verdict"), None)
+    validity = next((one.name for one in asked if isinstance(one, Choice) and one.name == "validity"), None)
     edits = [one for one in asked if isinstance(one, Edit)]
-    if cloze is None and verdict is None:
+    if cloze is None and validity is None:
         return
     for entry in (*found.done, *found.finals()):
         shown, values = entry.item.columns, entry.values
-        if entry.rater.id == FINAL and not {cloze, verdict} & values.keys():
+        if entry.rater.id == FINAL and not {cloze, validity} & values.keys():
             continue
         term = values.get(cloze) if cloze else None
         form = shown.get("form") or ("cloze" if term else "mcq" if "options" in shown else "freeform")
@@ -288,10 +288,10 @@ def _training(found: Collected) -> Iterator[Record]:
         if "passages" in shown:
             record["contexts"] = shown["passages"]
         if term is not None:
-            record["verdict"] = "invalid" if IMPOSSIBLE in term else "valid"
+            record["validity"] = "invalid" if IMPOSSIBLE in term else "valid"
             record |= {"term": term.get("quote"), "start": term.get("start"), "end": term.get("end")}
-        elif verdict and verdict in values:
-            record["verdict"] = values[verdict]
+        elif validity and validity in values:
+            record["validity"] = values[validity]
         record["reasons"] = values.get("reasons", [])
         if "other_reason" in values:
             record["other_reason"] = values["other_reason"]

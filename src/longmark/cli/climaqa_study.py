@@ -15,7 +15,7 @@ def add_to(verbs: Any) -> None:
     add(one, "runs", "RUN", "folders of `longmark run ANSWERS --metrics climaqa`", nargs="*")
     add(one, "--out", "DIR", "the folder of the report, the tables and the figures", required=True)
     add(one, "--benchmark", "FILE", "the benchmark of the answers: its folder, or a file of its items")
-    add(one, "--labels", "FILE", "verdicts of experts: training.jsonl of `longmark annotate export`, or checked items")
+    add(one, "--labels", "FILE", "labels of experts: training.jsonl of `longmark annotate export`, or checked items")
     add(one, "--validator", "DIR", "a folder of `longmark validator train`, for the table of its precision")
     text = "a run of climaqa.phrase_similarity with windows=true, on cloze answers with meta.label right or wrong"
     add(one, "--window-labels", "RUN", text)

@@ -1,4 +1,4 @@
-"""The verb `longmark validator`: learns from experts' verdicts on items, and applies what it learned."""
+"""The verb `longmark validator`: learns from experts' labels of items, and applies what it learned."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def train(arguments: argparse.Namespace) -> int:
     benchmark = items_of(arguments.benchmark) if arguments.benchmark else []
     labels = _read(arguments.labels, benchmark)
     if labels.unlabelled:
-        print(f"{counted(labels.unlabelled, 'line')} without a verdict omitted", file=sys.stderr)
+        print(f"{counted(labels.unlabelled, 'line')} without a label omitted", file=sys.stderr)
     same = ("cloze", "threshold", "balance", "splits", "curves", "seed")
     plan = TrainingPlan(at_once=2 * arguments.concurrency, **{name: getattr(arguments, name) for name in same})
     for form, why in trainable(labels, plan)[1].items():

@@ -106,7 +106,7 @@ def _validator(verbs: Any) -> None:
     add(one, "--seed", "N", "seed of splits and draws (default: 0)", type=int, default=0)
     _add_judging(one)
 
-    text = "Set experts' verdicts on the items of a benchmark; needs no validator."
+    text = "Set experts' labels on the items of a benchmark; needs no validator."
     one = add_verb(actions, "label", "validator:label", text)
     add(one, "benchmark", "BENCH", _BENCH, type=Path)
     add(one, "labels", "LABELS", _LABELS, type=Path)

@@ -1,6 +1,6 @@
 """Labels of experts on items: `training.jsonl` of `longmark annotate export`, or items with status valid or invalid.
 
-A labelled item has the experts' verdict as its status. Several raters of an item: the majority counts; an item with a
+A labelled item has the experts' label as its status. Several raters of an item: the majority counts; an item with a
 tie has no label. An answer that an expert edited takes the place of the item's own, and the item counts as valid. A
 family is what is from one seed passage, with all evolutions: it is never on both sides of a split.
 """
@@ -30,7 +30,7 @@ VALID, EDITED, INVALID = "valid", "edited", "invalid"
 @dataclass
 class Labels:
     """items: with a status of people; of a valid cloze item, the word that was chosen is the answer. families: id of
-    each -> its family; left_out: items without a majority; unlabelled: without a verdict; notices: of the file."""
+    each -> its family; left_out: items without a majority; unlabelled: without one; notices: of the file."""
 
     items: list[Item] = field(default_factory=list)
     families: dict[str, str] = field(default_factory=dict)
@@ -55,7 +55,7 @@ def by_validator(item: Item) -> bool:
 
 
 def checked(items: Sequence[Item], labels: Labels) -> list[Item]:
-    """The items with the experts' verdicts as their status, of the tier gold; with an edited answer or a chosen term.
+    """The items with the experts' labels as their status, of the tier gold; with an edited answer or a chosen term.
     What an audit dropped stays dropped, and what has no label stays as it is."""
     labelled = {item.id: item for item in labels.items}
     made = []
@@ -94,13 +94,13 @@ class _Text(BaseModel):
     text: str
 
 
-class _Verdict(BaseModel):
+class _Validity(BaseModel):
     """A line of an export, as far as it is read."""
 
     item: str
     form: Form
     rater: str
-    verdict: Literal["valid", "invalid"]
+    validity: Literal["valid", "invalid"]
     level: Level | None = None
     question: str | None = None
     options: dict[str, str] | None = None
@@ -120,9 +120,9 @@ class _Verdict(BaseModel):
         return Item(id=self.item, form=self.form, question=self.question or "", **shown)
 
 
-VERDICTS = scores.Form(
-    {"example_id": "item", "value": "verdict", "rater": "rater"},
-    name="verdict",
+EXPORTED = scores.Form(
+    {"example_id": "item", "value": "validity", "rater": "rater"},
+    name="validity",
     known={"value": (VALID, INVALID)},
     whole=True,
 )
@@ -161,20 +161,20 @@ def _completed(item: Item, known: Mapping[str, Item]) -> Item:
 
 
 def _of_export(path: Path, known: Mapping[str, Item]) -> Labels:
-    def read(one: Observation) -> tuple[Item, _Verdict]:
+    def read(one: Observation) -> tuple[Item, _Validity]:
         try:
-            own = {"item": one.example_id, "rater": one.rater, "verdict": one.label}
-            verdict = _Verdict.model_validate({**one.given, **own})
-            return verdict.labelled(), verdict
+            own = {"item": one.example_id, "rater": one.rater, "validity": one.label}
+            label = _Validity.model_validate({**one.given, **own})
+            return label.labelled(), label
         except ValidationError as error:
             raise Problem(f"not a label of an item: {in_one_line(error)}") from None
 
-    verdicts: dict[str, tuple[Item, list[_Verdict]]] = {}
-    with scores.Labels(path, VERDICTS) as given:
+    by_item: dict[str, tuple[Item, list[_Validity]]] = {}
+    with scores.Labels(path, EXPORTED) as given:
         labels = Labels(unlabelled=given.empty, notices=given.notices)
-        for item, verdict in given.each(read):
-            verdicts.setdefault(item.id, (item, []))[1].append(verdict)
-    for item, its in verdicts.values():
+        for item, label in given.each(read):
+            by_item.setdefault(item.id, (item, []))[1].append(label)
+    for item, its in by_item.values():
         try:
             labels.items.append(_agreed(_completed(item, known), its))
         except ValueError as error:
@@ -182,17 +182,17 @@ def _of_export(path: Path, known: Mapping[str, Item]) -> Labels:
     return labels
 
 
-def _agreed(item: Item, given: Sequence[_Verdict]) -> Item:
-    """The item with its final verdict, else that of most raters. ValueError if there is none, or their term cannot be
+def _agreed(item: Item, given: Sequence[_Validity]) -> Item:
+    """The item with its final label, else that of most raters. ValueError if there is none, or their term cannot be
     left out."""
     counting = scores.decisive(given, lambda one: one.item)
-    verdict = plurality((one.verdict for one in counting), absolute=True)
-    if verdict == INVALID:
-        reasons = dict.fromkeys(reason for one in counting if one.verdict == INVALID for reason in one.reasons)
+    validity = plurality((one.validity for one in counting), absolute=True)
+    if validity == INVALID:
+        reasons = dict.fromkeys(reason for one in counting if one.validity == INVALID for reason in one.reasons)
         return item.model_copy(update={"status": INVALID, "reasons": tuple(reasons)})
-    chosen = scores.decisive((one for one in given if one.verdict == VALID and one.term), lambda one: one.item)
+    chosen = scores.decisive((one for one in given if one.validity == VALID and one.term), lambda one: one.item)
     term = plurality((one.term for one in chosen), absolute=True)
-    if verdict is None or (item.form == "cloze" and term is None):
+    if validity is None or (item.form == "cloze" and term is None):
         raise ValueError(f"no majority among its {sum(one.rater != scores.FINAL for one in given)} raters")
     if item.form == "cloze":
         item = blank(item, term or "")

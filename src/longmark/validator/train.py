@@ -102,7 +102,9 @@ def trainable(labels: Labels, plan: TrainingPlan) -> tuple[dict[str, list[Item]]
         why["cloze"] = cloze.too_few(labels.family(wanted["cloze"]))
     refused = {form: reason for form, reason in why.items() if reason is not None}
     if not wanted:
-        raise UserError(f"no item of the forms {', '.join(FORMS)} has a label; train on items with a verdict")
+        raise UserError(
+            f"no item of the forms {', '.join(FORMS)} has a label; train on items that experts have labelled"
+        )
     if len(refused) == len(wanted):
         reasons = "; ".join(f"{form}: {reason}" for form, reason in refused.items())
         raise UserError(f"{reasons}. Label more items")

@@ -165,14 +165,14 @@ def share_valid(
     """Form -> the share of valid items among those that no audit dropped and no validator called invalid. For an item
     that the validator learned from, the prediction is that of the models that did not see it (cross-prediction: Zrnic &
     Candès 2024)."""
-    verdicts = {item.id: float(is_valid(item)) for item in labels.items}
+    given = {item.id: float(is_valid(item)) for item in labels.items}
     made = {}
     for form in validator.models:
         own = [item for item in items if item.form == form and item.id in p and _counts(item)]
         if own:
-            trained = [validator.trained.get(item.id) if item.id in verdicts else None for item in own]
+            trained = [validator.trained.get(item.id) if item.id in given else None for item in own]
             scores = [p[item.id] if before is None else before for item, before in zip(own, trained, strict=True)]
-            made[form] = ppi_mean([verdicts.get(item.id) for item in own], scores, clusters=families(own))
+            made[form] = ppi_mean([given.get(item.id) for item in own], scores, clusters=families(own))
     return made
 
 

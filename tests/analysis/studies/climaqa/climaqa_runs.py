@@ -120,7 +120,7 @@ def write_beside(folder: Path) -> dict[str, Path]:
                 "question": one.question,
                 "answer": one.answer,
                 "contexts": [passage.text for passage in one.passages],
-                "verdict": "invalid" if rejected else "valid",
+                "validity": "invalid" if rejected else "valid",
                 "reasons": ["bad_context"] if rejected else [],
                 "rater": "ada",
             }
