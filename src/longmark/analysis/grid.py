@@ -79,10 +79,9 @@ class Grid(Generic[Row]):
             return replace(column, get=lambda row: shown(row, column), kind=column.kind or "estimate")
 
         named = [replace(head, get=get) for head, get in map(_getter, self.heads, count())]
-        columns = (*named, *map(cells, self.columns), *self.beside)
-        return Table(
-            self.name, self.title, tuple(map(_of_item, columns)), [[row] for row in self.rows], self.note, self.unit
-        )
+        beside = [replace(column, get=_read(column)) for column in self.beside]
+        columns = (*named, *map(cells, self.columns), *beside)
+        return Table(self.name, self.title, columns, self.rows, self.note, self.unit)
 
     def forest(
         self,
@@ -201,12 +200,6 @@ def pairs_grid(
 def p_note(one: Compared) -> str:
     """The note of a pair's lane: its adjusted p, or why it was not tested."""
     return one.result.reason or "" if one.adjusted is None else p_value(one.adjusted)
-
-
-def _of_item(column: Column) -> Column:
-    """The column for an item of the table, which is a row in a list (a tuple would be the cells of a row)."""
-    get = _read(column)
-    return replace(column, get=lambda item: get(item[0]))
 
 
 def _read(column: Column) -> Callable[[Any], Any]:

@@ -108,9 +108,8 @@ class Column:
 @dataclass(frozen=True, slots=True)
 class Table:
     """name: the stem of its files; title: its heading; items: what its rows are about; note: how it was made, in a
-    sentence or two; unit: what the first estimate of a row counts, "" for no count, None once
-    that is shown (`readable`). rows: the cells, made
-    from the items by the columns."""
+    sentence or two; unit: what the first estimate of a row counts, "" for no count, None once that is shown
+    (`readable`). rows: the cells, made from the items by the columns."""
 
     name: str
     title: str
@@ -124,7 +123,8 @@ class Table:
         fields = [field for column in self.columns for field in column.fields]
         if len(set(fields)) < len(fields):
             raise ValueError(f"table {self.name}: two columns share a key: {', '.join(fields)}")
-        tuples = [item for item in self.items if type(item) is tuple]
+        own = all(callable(column.get) for column in self.columns)  # how to read an item, which may be a tuple
+        tuples = [] if own else [item for item in self.items if type(item) is tuple]
         for row in tuples:
             if len(row) != len(self.columns):
                 raise ValueError(f"table {self.name}: {len(self.columns)} columns, but a row of {len(row)} cells")

@@ -6,8 +6,8 @@ UnknownName for a metric or a system that does not exist.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +16,9 @@ import numpy as np
 from longmark import __version__
 from longmark.analysis.compare.checks import (
     FEWEST_TESTED,
+    ScoresTested,
     by_reason,
     check_scoring,
-    check_settings,
     question_notices,
     run_notices,
 )
@@ -29,10 +29,9 @@ from longmark.analysis.compare.results import MetricResult, PairResult, describe
 from longmark.analysis.compare.tests import Settings, family, tests_of
 from longmark.errors import UnknownName, UserError, options_of
 from longmark.report.format import counted, listed, short_models
-from longmark.scores.clusters import QUESTION
 from longmark.scores.files import names_given, paths_given
 from longmark.scores.paired import BY_RUN, BY_SYSTEM, TOO_LARGE, Scores, huge, read_scores
-from longmark.stats.hypotheses import Hypothesis, decide
+from longmark.stats.hypotheses import decide
 from longmark.stats.results import HypothesisResult
 
 DRAWS = 10_000
@@ -82,45 +81,26 @@ class Comparison:
         return next(one for one in self.metrics if one.metric == name)
 
 
-@dataclass(frozen=True)
-class CompareOptions:
-    """Options of a comparison, by the names of `longmark compare`.
+@dataclass(frozen=True, kw_only=True)
+class CompareOptions(ScoresTested):
+    """Options of a comparison, by the names of `longmark compare`. alpha is over all comparisons; hypotheses need all
+    pairs.
 
-    by             `run` or `system`; None: by run if several are given, else by system
-    cluster        the field of the examples that the questions of a cluster share
-    bounds         least and greatest score of metrics whose runs declare none
-    higher, lower  metrics of which higher, or lower, scores are better, if no run declares it
-    metrics        names or families, systems: names; all if none is given
-    alpha, level   of the tests over all comparisons, and of each interval
+    systems        names; all if none is given
     complete       compare only the questions with a score of every system; else each pair on its own questions
     margin         a difference that does not matter, in units of the score: a number, or by metric (see `margin`)
-    draws          patterns of a test; None: 10,000, fewer for huge tables
     judges         the runs score the same systems by different judges: compare the systems by the mean over judges
-    allow_different_judges   compare scores that were made in different ways
     against_first  compare only the pairs with the first system: fewer comparisons, more power
-    hypotheses     of `stats.hypotheses.load_hypotheses`; they need all pairs
     """
 
-    by: str | None = None
-    cluster: str = QUESTION
-    bounds: Mapping[str, tuple[float, float]] = field(default_factory=dict)
-    higher: Sequence[str] = ()
-    lower: Sequence[str] = ()
-    metrics: Sequence[str] = ()
     systems: Sequence[str] = ()
-    alpha: float = 0.05
-    level: float = 0.95
     complete: bool = False
     margin: Margins | None = None
-    seed: int = 0
-    draws: int | None = None
     judges: bool = False
-    allow_different_judges: bool = False
     against_first: bool = False
-    hypotheses: Sequence[Hypothesis] = ()
 
     def __post_init__(self) -> None:
-        check_settings(self.alpha, self.level, self.draws)
+        super().__post_init__()
         if self.against_first and self.hypotheses:
             raise UserError("hypotheses are about any pair of systems: test them without --fail-if-worse")
 

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from longmark import __version__
-from longmark.analysis.compare.checks import by_reason, check_scoring, check_settings, question_notices, run_notices
+from longmark.analysis.compare.checks import ScoresTested, by_reason, check_scoring, question_notices, run_notices
 from longmark.analysis.compare.hypotheses import clustered_test, tests_for
 from longmark.analysis.compare.tests import Settings, tests_of, undetectable_in
 from longmark.errors import UserError, options_of
@@ -39,7 +39,7 @@ from longmark.scores.paired import BY_SYSTEM, Scores, read_scores
 from longmark.stats.correlation import Kind, MeanCorrelation, mean_correlation
 from longmark.stats.describe import AtBounds, Description, Ties, at_bounds, describe, ties_between, ties_within
 from longmark.stats.discriminative import DiscriminativePower, discriminative_power
-from longmark.stats.hypotheses import Hypothesis, decide
+from longmark.stats.hypotheses import decide
 from longmark.stats.results import HypothesisResult, TukeyTest
 from longmark.stats.samples import Floats
 from longmark.stats.tukey import tukey
@@ -48,36 +48,13 @@ DRAWS = 10_000
 _QUANTILES = 100  # of the curve of question means
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MetricsStudyOptions:
-    """How metrics are studied. UserError for a number out of range.
-
-    by            `system`, or `run` if each run counts as one
-    cluster       the field that the questions of a cluster share
-    bounds        of metrics whose runs declare none
-    higher, lower  metrics of which higher, or lower, scores are better, if no run declares it
-    metrics       names or families; all if none is given
-    alpha         of each metric's tests; level: of intervals; draws: permutations of each test; seed: of these
-    hypotheses    of `stats.hypotheses.load_hypotheses`
-    as_published  see the head of this module
-    """
+@dataclass(frozen=True, kw_only=True)
+class MetricsStudyOptions(ScoresTested):
+    """How metrics are studied. alpha is that of each metric's tests. as_published: see the head of this module."""
 
     by: str = BY_SYSTEM
-    cluster: str = QUESTION
-    bounds: Mapping[str, tuple[float, float]] | None = None
-    higher: Sequence[str] = ()
-    lower: Sequence[str] = ()
-    metrics: Sequence[str] = ()
-    alpha: float = 0.05
-    level: float = 0.95
     draws: int = DRAWS
-    seed: int = 0
-    hypotheses: Sequence[Hypothesis] = ()
     as_published: bool = False
-    allow_different_judges: bool = False
-
-    def __post_init__(self) -> None:
-        check_settings(self.alpha, self.level, self.draws)
 
 
 @dataclass(frozen=True, slots=True)
