@@ -161,30 +161,30 @@ def compared(names: Iterable[str], test: Callable[[str, str], Any], alpha: float
     return adjusted(found, alpha)
 
 
-def adjusted(found: Sequence[Compared], alpha: float, method: str = "holm") -> tuple[Compared, ...]:
+def adjusted(pairs: Sequence[Compared], alpha: float, method: str = "holm") -> tuple[Compared, ...]:
     """The same pairs, with p adjusted over all of them."""
     from longmark.stats.multiplicity import adjust  # needs NumPy, which the page of a demo does not
 
-    ps = adjust([one.result.p for one in found], method, alpha).adjusted
-    return tuple(replace(one, adjusted=p, method=method) for one, p in zip(found, ps, strict=True))
+    ps = adjust([one.result.p for one in pairs], method, alpha).adjusted
+    return tuple(replace(one, adjusted=p, method=method) for one, p in zip(pairs, ps, strict=True))
 
 
 def pairs_grid(
     name: str,
     title: str,
-    found: Sequence[Compared],
+    pairs: Sequence[Compared],
     note: str,
     heads: Sequence[Column],
     alpha: float = 0.05,
 ) -> Grid[Compared]:
     """Differences with p, adjusted p and whether this is at most alpha. heads: of `first`, `second`, and of `within`
     where there is one."""
-    adjusted_by = "Benjamini-Hochberg" if any(one.method != "holm" for one in found) else "Holm"
+    adjusted_by = "Benjamini-Hochberg" if any(one.method != "holm" for one in pairs) else "Holm"
     return Grid(
         name,
         title,
         heads,
-        found,
+        pairs,
         (Column("difference", places=3),),
         lambda one, _column: one.result,
         note,

@@ -75,17 +75,17 @@ def available(study: Study, items: Sequence[Item], store: Store) -> list[str]:
     return [name for name in FILES if any(True for _ in records[name])]
 
 
-def _records(found: Collected, store: Store) -> dict[str, Iterator[Record]]:
+def _records(collected: Collected, store: Store) -> dict[str, Iterator[Record]]:
     return {
-        "labels.jsonl": _labels(found),
-        "items.csv": _items(found),
-        "ratings.csv": _ratings(found),
-        "choices.csv": _choices(found),
-        "score.jsonl": _score(found),
-        "comprehensiveness.jsonl": _comprehensiveness(found),
-        "pairs.jsonl": _pairs(found),
-        "training.jsonl": _training(found),
-        "audit.jsonl": _audit(found, store),
+        "labels.jsonl": _labels(collected),
+        "items.csv": _items(collected),
+        "ratings.csv": _ratings(collected),
+        "choices.csv": _choices(collected),
+        "score.jsonl": _score(collected),
+        "comprehensiveness.jsonl": _comprehensiveness(collected),
+        "pairs.jsonl": _pairs(collected),
+        "training.jsonl": _training(collected),
+        "audit.jsonl": _audit(collected, store),
     }
 
 
@@ -103,9 +103,9 @@ def _table(records: Iterable[Record]) -> bytes:
 
 
 # Every label ----------------------------------------------------------------------------------------------------------
-def _labels(found: Collected) -> Iterator[Record]:
-    names = {one.name: one for one in found.study.asked}
-    for entry in found.entries:
+def _labels(collected: Collected) -> Iterator[Record]:
+    names = {one.name: one for one in collected.study.asked}
+    for entry in collected.entries:
         if entry.assignment.status == "withdrawn":
             continue
         given, about = entry.assignment, _about(entry.item)
@@ -127,30 +127,34 @@ def _labels(found: Collected) -> Iterator[Record]:
         values = {name: value for name, value in entry.values.items() if name in names}
         for name, value in values.items() or ((None, None),):
             yield {**about, "field": name, "value": value, **by}
-    for decision in found.decisions.values():
-        if (item := found.items.get(decision.item_id)) is None:
+    for decision in collected.decisions.values():
+        if (item := collected.items.get(decision.item_id)) is None:
             continue
-        rater = found.people.get(decision.person_id)
+        rater = collected.people.get(decision.person_id)
         by = {"rater": rater and rater.name, "rater_id": decision.person_id, "status": "adjudicated"}
         by |= {"reason": decision.justification, "kind": "adjudication", "done_at": decision.decided_at}
-        if (shown := found.deciding.get(item.id)) is not None:
+        if (shown := collected.deciding.get(item.id)) is not None:
             by |= {"first": item.sides[-1 if shown.swapped else 0], "given_at": shown.given_at}
-        by["labels_seen"] = found.looked(item.id, decision.person_id)
+        by["labels_seen"] = collected.looked(item.id, decision.person_id)
         for name, value in decision.values.items():
             yield {**_about(item), "field": name, "value": value, **by}
 
 
-def _items(found: Collected) -> Iterator[Record]:
+def _items(collected: Collected) -> Iterator[Record]:
     """Every item with its state, the number of its labels, and who has it open."""
     given: dict[str, list[Entry]] = defaultdict(list)
-    for one in found.entries:
+    for one in collected.entries:
         given[one.item.id].append(one)
-    for item, state in states(found).items() if found.entries else ():
+    for item, state in states(collected).items() if collected.entries else ():
         by = {
             name: ";".join(one.rater.name for one in given[item] if one.assignment.status == name)
             for name in ("done", "open", "skipped", "released")
         }
-        about = {"item": item, "example_id": _example(found.items[item]), "question_id": found.items[item].question_id}
+        about = {
+            "item": item,
+            "example_id": _example(collected.items[item]),
+            "question_id": collected.items[item].question_id,
+        }
         yield {**about, "state": state, **by}
 
 
@@ -163,14 +167,14 @@ def _about(item: Item) -> Record:
     }
 
 
-def _audit(found: Collected, store: Store) -> Iterator[Record]:
+def _audit(collected: Collected, store: Store) -> Iterator[Record]:
     """Without the names of people, unless they are exported, and without what a person gave who withdrew."""
     withdrawn = {(one.item_id, one.person_id) for one in store.assignments() if one.status == "withdrawn"}
     for one in store.events():
-        person = found.people.get(one.person_id or "")
+        person = collected.people.get(one.person_id or "")
         by = {"person_id": one.person_id, "person": person and person.name}
         content = {} if (one.item_id, one.person_id) in withdrawn else one.content
-        if (about := found.people.get(content.get("person", ""))) is not None and "name" in content:
+        if (about := collected.people.get(content.get("person", ""))) is not None and "name" in content:
             content = {**content, "name": about.name}
         yield {"number": one.number, "at": one.at, **by, "kind": one.kind, "item": one.item_id, "content": content}
 
@@ -191,19 +195,19 @@ def _named(label: str, entry: Entry) -> str:
     return f"{label}.{FINAL}" if entry.rater.id == FINAL else label
 
 
-def _ratings(found: Collected) -> Iterator[Record]:
-    compared = {one.name for one in found.study.asked if isinstance(one, Compare)}
-    for entry in (*found.done, *found.finals()):
+def _ratings(collected: Collected) -> Iterator[Record]:
+    compared = {one.name for one in collected.study.asked if isinstance(one, Compare)}
+    for entry in (*collected.done, *collected.finals()):
         about = {"example_id": _example(entry.item), "system": entry.item.systems.get("answer", "")}
         groups = _groups(entry.item)
-        for label, value in simple_labels(found.study, entry.item, entry.values):
+        for label, value in simple_labels(collected.study, entry.item, entry.values):
             if label not in compared:
                 yield about | {"label": _named(label, entry), "value": value, "rater": entry.rater.name} | groups
 
 
-def _choices(found: Collected) -> Iterator[Record]:
-    fields = [one.name for one in found.study.asked if isinstance(one, Compare)]
-    for entry in (*found.done, *found.finals()):
+def _choices(collected: Collected) -> Iterator[Record]:
+    fields = [one.name for one in collected.study.asked if isinstance(one, Compare)]
+    for entry in (*collected.done, *collected.finals()):
         item, first = entry.item, entry.first
         other = "a" if first == "b" else "b"
         names = item.systems if len(set(item.systems.values())) == 2 else item.example_ids
@@ -216,37 +220,37 @@ def _choices(found: Collected) -> Iterator[Record]:
 
 
 # For the studies ------------------------------------------------------------------------------------------------------
-def _score(found: Collected) -> Iterator[Record]:
+def _score(collected: Collected) -> Iterator[Record]:
     """SCORE: yes, no or n/a for each detail; numbers for the scales."""
-    asked = found.study.asked
+    asked = collected.study.asked
     choices = [one for one in asked if isinstance(one, Choice)]
     stated = [one.name for one in choices if {option.value for option in one.options} <= _STATED]
     scales = [one.name for one in asked if one.name in _SCALES]
-    for entry in (*found.done, *found.finals()):
+    for entry in (*collected.done, *collected.finals()):
         about = {"item": _example(entry.item), "system": entry.item.systems.get("answer")}
-        for dimension in (*stated, *scales) if stated and not found.study.pairs else ():
+        for dimension in (*stated, *scales) if stated and not collected.study.pairs else ():
             if (value := entry.values.get(dimension)) is not None:
                 by = {"rater": entry.rater.name, "dimension": _named(dimension, entry)}
                 yield {**about, **by, "label": value}
 
 
-def _comprehensiveness(found: Collected) -> Iterator[Record]:
+def _comprehensiveness(collected: Collected) -> Iterator[Record]:
     """The errors of an item, as `--annotated` reads them."""
-    if not any(isinstance(one, Errors) and one.name == _ERRORS for one in found.study.asked):
+    if not any(isinstance(one, Errors) and one.name == _ERRORS for one in collected.study.asked):
         return
-    for entry in (*found.done, *found.finals()):
+    for entry in (*collected.done, *collected.finals()):
         if (value := entry.values.get(_ERRORS)) is not None:
             yield {"item": entry.item.id, "rater": entry.rater.name, "errors": value}
 
 
-def _pairs(found: Collected) -> Iterator[Record]:
+def _pairs(collected: Collected) -> Iterator[Record]:
     """CALF: each pair as it came, with every label and the checks of its expanded reference. label: the decision, or
     what all raters chose."""
-    field = next((one.name for one in found.study.asked if isinstance(one, Compare)), None)
+    field = next((one.name for one in collected.study.asked if isinstance(one, Compare)), None)
     if field is None:
         return
-    finals = {one.item.id: one.values for one in found.finals()}
-    for entries in found.by_item.values():
+    finals = {one.item.id: one.values for one in collected.finals()}
+    for entries in collected.by_item.values():
         item = entries[0].item
         labels = {one.rater.name: one.values[field] for one in entries if field in one.values}
         if not labels:
@@ -267,15 +271,15 @@ def _pairs(found: Collected) -> Iterator[Record]:
         yield {name: value for name, value in record.items() if value is not None}
 
 
-def _training(found: Collected) -> Iterator[Record]:
+def _training(collected: Collected) -> Iterator[Record]:
     """ClimaQA: a line for each label of a question, with what a validator sees of it."""
-    asked = found.study.asked
+    asked = collected.study.asked
     cloze = next((one.name for one in asked if isinstance(one, Cloze)), None)
     validity = next((one.name for one in asked if isinstance(one, Choice) and one.name == "validity"), None)
     edits = [one for one in asked if isinstance(one, Edit)]
     if cloze is None and validity is None:
         return
-    for entry in (*found.done, *found.finals()):
+    for entry in (*collected.done, *collected.finals()):
         shown, values = entry.item.columns, entry.values
         if entry.rater.id == FINAL and not {cloze, validity} & values.keys():
             continue

@@ -72,9 +72,9 @@ def progress(study: Study, items: Sequence[Item], store: Store) -> Progress:
     return Progress(_figures(found), tables, agreement, notes, outliers)
 
 
-def speed_outliers(found: Collected) -> dict[str, str]:
+def speed_outliers(collected: Collected) -> dict[str, str]:
     """Raters whose median time an item is below a third, or above three times, the median of the other raters'."""
-    times = {one: its for one, its in _times(found.done).items() if len(its) >= _FEWEST_TIMED}
+    times = {one: its for one, its in _times(collected.done).items() if len(its) >= _FEWEST_TIMED}
     medians = {one: median(its) for one, its in times.items()}
     unusual = {}
     for one, own in medians.items():
@@ -96,10 +96,12 @@ def _times(entries: Sequence[Entry]) -> dict[str, list[float]]:
     return times
 
 
-def waiting(found: Collected) -> dict[str, tuple[str, ...]]:
+def waiting(collected: Collected) -> dict[str, tuple[str, ...]]:
     """Item -> the fields on which people differ, of the items that a third person must decide."""
-    done = [(one.item.id, one.rater.id) for one in found.done]
-    return to_adjudicate(found.study, (one.answer for one in found.done if one.answer), done, found.decisions)
+    done = [(one.item.id, one.rater.id) for one in collected.done]
+    return to_adjudicate(
+        collected.study, (one.answer for one in collected.done if one.answer), done, collected.decisions
+    )
 
 
 # Items that do not end -----------------------------------------------------------------------------------------------
@@ -119,41 +121,41 @@ class Forecast:
     missing: int
 
 
-def states(found: Collected) -> dict[str, str]:
+def states(collected: Collected) -> dict[str, str]:
     """The state of every item of the study: decided, or labelled as often as planned (undecided: people differ); else
     skipped, if some did and there is nobody left to give it to; else open."""
-    gone, undecided, done = away(found.people.values()), waiting(found), found.by_item
+    gone, undecided, done = away(collected.people.values()), waiting(collected), collected.by_item
     given: dict[str, list[Entry]] = defaultdict(list)
-    for one in found.entries:
+    for one in collected.entries:
         given[one.item.id].append(one)
     result = {}
-    for item in found.items.values():
+    for item in collected.items.values():
         its = given[item.id]
         ended = {one.assignment.status for one in its}
-        left = found.people.keys() - gone - {one.rater.id for one in its}
+        left = collected.people.keys() - gone - {one.rater.id for one in its}
         if item.kind != "normal":
             continue
-        if item.id in found.decisions:
+        if item.id in collected.decisions:
             result[item.id] = "decided"
-        elif len(done.get(item.id, ())) >= found.study.assignment.overlap:
+        elif len(done.get(item.id, ())) >= collected.study.assignment.overlap:
             result[item.id] = "undecided" if item.id in undecided else "labelled"
         else:
             result[item.id] = "skipped" if "skipped" in ended and "open" not in ended and not left else "open"
     return result
 
 
-def stalled(found: Collected, now: datetime) -> list[Entry]:
+def stalled(collected: Collected, now: datetime) -> list[Entry]:
     """Items that a person left open, without a change for a day."""
     return [
         one
-        for one in found.entries
+        for one in collected.entries
         if one.assignment.status == "open"
-        and one.item.id not in found.decisions
+        and one.item.id not in collected.decisions
         and now - datetime.fromisoformat(one.answer.saved_at if one.answer else one.assignment.given_at) > _STALLED
     ]
 
 
-def _stalled(found: Collected, entries: Sequence[Entry]) -> Table:
+def _stalled(collected: Collected, entries: Sequence[Entry]) -> Table:
     columns = (
         Column("item", "item.id"),
         Column("rater", "rater.name"),
@@ -163,23 +165,23 @@ def _stalled(found: Collected, entries: Sequence[Entry]) -> Table:
     return Table("stalled", "Open items without a change for a day", columns, entries)
 
 
-def forecast(found: Collected, now: datetime) -> Forecast | None:
+def forecast(collected: Collected, now: datetime) -> Forecast | None:
     """None for a study that is too large, or that nobody labels yet."""
-    items, overlap = list(found.items.values()), found.study.assignment.overlap
+    items, overlap = list(collected.items.values()), collected.study.assignment.overlap
     normal = [item.id for item in items if item.kind == "normal"]
-    state = AssignmentState(away=away(found.people.values()), decided=set(found.decisions))
-    for entry in found.entries:
+    state = AssignmentState(away=away(collected.people.values()), decided=set(collected.decisions))
+    for entry in collected.entries:
         state.put(replace(entry.assignment, status="done") if entry.assignment.status == "open" else entry.assignment)
     missing = len(normal) * overlap - sum(state.counts.values())
-    people = [one for one in found.people if one not in state.away]
+    people = [one for one in collected.people if one not in state.away]
     if not people or missing * len(normal) > _MOST_STEPS:
         return None
     for item in items:
         state.right |= {(item.id, one): (len(item.gold), len(item.gold)) for one in people if item.gold}
-    for entry in found.entries:  # who has failed gets no more
+    for entry in collected.entries:  # who has failed gets no more
         if entry.item.gold and entry.assignment.status == "done":
             state.right[entry.item.id, entry.rater.id] = known_answers(entry.item, entry.values)
-    queue, at = Queue(found.study, items), now.isoformat()
+    queue, at = Queue(collected.study, items), now.isoformat()
     turns = list(people)
     while turns:
         for one in list(turns):
@@ -195,32 +197,32 @@ def forecast(found: Collected, now: datetime) -> Forecast | None:
     return Forecast({one: state.counts[one] for one in people}, short)
 
 
-def _figures(found: Collected) -> list[tuple[str, str]]:
-    normal = sum(item.kind == "normal" for item in found.items.values())
-    done, overlap, t = found.done, found.study.assignment.overlap, sayer(found.study.language)
+def _figures(collected: Collected) -> list[tuple[str, str]]:
+    normal = sum(item.kind == "normal" for item in collected.items.values())
+    done, overlap, t = collected.done, collected.study.assignment.overlap, sayer(collected.study.language)
     people = Counter(one.item.id for one in done)
     figures = [
         ("Items", f"{normal:,}"),
         ("Complete items", t("{} of {}", f"{sum(count >= overlap for count in people.values()):,}", f"{normal:,}")),
         ("Labels", t("{} of {}", f"{len(done):,}", f"{normal * overlap:,}")),
-        ("Skipped", f"{sum(one.assignment.status == 'skipped' for one in found.entries):,}"),
-        ("Open items", f"{Counter(states(found).values())['open']:,}"),
+        ("Skipped", f"{sum(one.assignment.status == 'skipped' for one in collected.entries):,}"),
+        ("Open items", f"{Counter(states(collected).values())['open']:,}"),
         ("Raters", f"{len({one.rater.id for one in done}):,}"),
     ]
-    if found.study.assignment.adjudication:
-        figures.append(("Undecided disagreements", f"{len(waiting(found)):,}"))
-        figures.append(("Decided", f"{len(found.decisions):,}"))
+    if collected.study.assignment.adjudication:
+        figures.append(("Undecided disagreements", f"{len(waiting(collected)):,}"))
+        figures.append(("Decided", f"{len(collected.decisions):,}"))
     times = [one.seconds for one in done if one.seconds > 0]
     if times:
         figures.append(("Median time per item", duration(median(times))))
     return figures
 
 
-def _raters(found: Collected, expected: Forecast | None) -> Table:
+def _raters(collected: Collected, expected: Forecast | None) -> Table:
     own: dict[str, list[Entry]] = defaultdict(list)
-    for one in found.entries:
+    for one in collected.entries:
         own[one.rater.id].append(one)
-    times, t = _times(found.done), sayer(found.study.language)
+    times, t = _times(collected.done), sayer(collected.study.language)
 
     def count(status: str, person: Any) -> int:
         return sum(one.assignment.status == status and one.item.kind == "normal" for one in own[person.id])
@@ -240,48 +242,48 @@ def _raters(found: Collected, expected: Forecast | None) -> Table:
         Column("hours", lambda one: sum(times[one.id]) / 3600 if times[one.id] else None, 2),
         Column("known answers right", known),
     )
-    people = [person for person in found.people.values() if person.role == "annotator" or person.id in own]
+    people = [person for person in collected.people.values() if person.role == "annotator" or person.id in own]
     return Table("raters", "Raters", columns, people)
 
 
-def _coverage(found: Collected) -> Table:
-    people = Counter(one.item.id for one in found.done)
-    normal = [item for item in found.items.values() if item.kind == "normal"]
+def _coverage(collected: Collected) -> Table:
+    people = Counter(one.item.id for one in collected.done)
+    normal = [item for item in collected.items.values() if item.kind == "normal"]
     counts = Counter(people[item.id] for item in normal)
     return Table("coverage", "Items by number of labels", (Column("labels"), Column("items")), sorted(counts.items()))
 
 
 # Agreement ------------------------------------------------------------------------------------------------------------
-def agreements(found: Collected, seed: int = 0) -> list[Coefficient]:
+def agreements(collected: Collected, seed: int = 0) -> list[Coefficient]:
     """Of every label that is one word or number, the coefficients that `longmark metaeval` computes, with its
     intervals. Needs the extra `stats`. Nothing for a label that no two raters gave to the same item."""
     from longmark.analysis.metaeval.agreement import RatedItems, Vote, coefficients_of
     from longmark.analysis.metaeval.options import MetaevalOptions
     from longmark.analysis.metaeval.results import clusters_of
 
-    scales = {one.name for one in found.study.asked if isinstance(one, Scale)}
+    scales = {one.name for one in collected.study.asked if isinstance(one, Scale)}
     votes: dict[str, dict[tuple[str, ...], list[Vote]]] = defaultdict(lambda: defaultdict(list))
-    for one in found.done:
-        for label, value in simple_labels(found.study, one.item, one.values):
+    for one in collected.done:
+        for label, value in simple_labels(collected.study, one.item, one.values):
             number = float(value) if label in scales else None
             votes[label][(one.item.id,)].append(Vote(one.rater.id, str(value), number))
-        for label, point, column, cell in cells(found.study, one.item, one.values):
+        for label, point, column, cell in cells(collected.study, one.item, one.values):
             votes[label][one.item.id, point, column].append(Vote(one.rater.id, cell, None))
     result = []
     for label, units in votes.items():
-        questions = clusters_of([found.items[unit[0]].question_id for unit in units])
+        questions = clusters_of([collected.items[unit[0]].question_id for unit in units])
         rated = RatedItems(list(units.values()), questions, numeric=label in scales)
         result += [Coefficient(label, _with_enough(one)) for one in coefficients_of(rated, MetaevalOptions(seed=seed))]
     return result
 
 
-def _with_enough(one: Agreement) -> Agreement:
+def _with_enough(agreement: Agreement) -> Agreement:
     """Without its interval if there are too few items (or questions) to resample: it would be too narrow."""
     from longmark.stats.bootstrap import FEWEST_BCA
 
-    if (one.clusters or one.n) >= FEWEST_BCA or one.value is None:
-        return one
-    return replace(one, low=None, high=None, reason=f"an interval needs {FEWEST_BCA} items or questions")
+    if (agreement.clusters or agreement.n) >= FEWEST_BCA or agreement.value is None:
+        return agreement
+    return replace(agreement, low=None, high=None, reason=f"an interval needs {FEWEST_BCA} items or questions")
 
 
 def agreement_table(coefficients: Sequence[Coefficient]) -> Table:
@@ -297,9 +299,9 @@ def agreement_table(coefficients: Sequence[Coefficient]) -> Table:
     return readable(Table("agreement", "Agreement among raters", columns, coefficients, note, "items"))
 
 
-def methods(found: Collected) -> str:
+def methods(collected: Collected) -> str:
     """A paragraph for a paper, in Markdown, with the figures of a study, and the table of agreement."""
-    study, done, rules = found.study, found.done, found.study.assignment
+    study, done, rules = collected.study, collected.done, collected.study.assignment
     people = Counter(one.item.id for one in done)
     raters = len({one.rater.id for one in done})
     twice = sum(count > 1 for count in people.values())
@@ -318,15 +320,15 @@ def methods(found: Collected) -> str:
     as_given = ", and answers were shown in the order of the file"
     sides = (balanced if study.blind.sides == "balanced" else as_given) if study.pairs else ""
     sentences.append(f"Items were shown {orders[rules.order]}. {blind}{sides}. Raters saw no labels of others.")
-    sentences += _beforehand(found)
-    ends = states(found)
+    sentences += _beforehand(collected)
+    ends = states(collected)
     kinds = Counter(ends.values())
     counts = (f"{kinds[one]} {'is' if kinds[one] == 1 else 'are'} {one}" for one in STATES if kinds[one])
     sentences.append(f"Of the items, {', '.join(counts)}.")
     if left := [item for item, state in ends.items() if state == "open"]:
         more = f" and {len(left) - _NAMED} more" if len(left) > _NAMED else ""
         sentences.append(f"Open: {', '.join(left[:_NAMED])}{more}.")
-    skipped = sum(one.assignment.status == "skipped" for one in found.entries)
+    skipped = sum(one.assignment.status == "skipped" for one in collected.entries)
     if skipped:
         sentences.append(f"Raters skipped {counted(skipped, 'item')}, and gave a reason for each.")
     if any(one.answer is not None and one.answer.suggestions_shown for one in done):
@@ -340,49 +342,51 @@ def methods(found: Collected) -> str:
             f"(quartiles {duration(low)} and {duration(high)}; {duration(sum(times))} in total)."
         )
     if rules.adjudication:
-        sentences.append(f"A third person decided {counted(len(found.decisions), 'item')} on which raters differed.")
-        sentences += _adjudicated(found)
-    return _with_agreement(found, sentences)
+        sentences.append(
+            f"A third person decided {counted(len(collected.decisions), 'item')} on which raters differed."
+        )
+        sentences += _adjudicated(collected)
+    return _with_agreement(collected, sentences)
 
 
-def _beforehand(found: Collected) -> Iterator[str]:
+def _beforehand(collected: Collected) -> Iterator[str]:
     """What raters agreed to, read and passed before their first item."""
-    raters = {one.rater.id for one in found.done}
+    raters = {one.rater.id for one in collected.done}
     for text, event, what in (
-        (found.study.consent, "consent given", "agreed to take part"),
-        (found.study.guidelines, "guidelines read", "confirmed that they had read the guidelines"),
+        (collected.study.consent, "consent given", "agreed to take part"),
+        (collected.study.guidelines, "guidelines read", "confirmed that they had read the guidelines"),
     ):
         if text.strip():
-            yield f"Before the first item, {len(raters & found.people_of(event))} of {len(raters)} raters {what}."
-    state, queue = AssignmentState(), Queue(found.study, list(found.items.values()))
-    for one in found.entries:
+            yield f"Before the first item, {len(raters & collected.people_of(event))} of {len(raters)} raters {what}."
+    state, queue = AssignmentState(), Queue(collected.study, list(collected.items.values()))
+    for one in collected.entries:
         state.put(one.assignment)
         state.count_right(one.item, one.rater.id, one.values)
     for kind in PHASES:
-        given = [one for one in found.entries if one.assignment.kind == kind]
+        given = [one for one in collected.entries if one.assignment.kind == kind]
         people = {one.rater.id for one in given if one.assignment.status != "withdrawn"}
-        if (rules := getattr(found.study.assignment, kind)) is not None and people:
+        if (rules := getattr(collected.study.assignment, kind)) is not None and people:
             passed = sum(queue.passed(kind, state, one) is True for one in people)
             shown = ", whose right answers were shown after each of them" if kind == "training" else ""
-            size = rules.items or sum(item.kind == kind for item in found.items.values())
+            size = rules.items or sum(item.kind == kind for item in collected.items.values())
             of = f"{passed} of {counted(len(people), 'person', 'people')}"
             yield (
                 f"The {kind} was {counted(size, 'item')} with known answers{shown}; {rules.needed:.0%} had to be right "
                 f"in {counted(rules.attempts, 'attempt')}, and {of} passed."
             )
-    if again := found.people_of("another attempt"):
+    if again := collected.people_of("another attempt"):
         yield f"An owner let {counted(len(again), 'person', 'people')} try again after the last attempt."
 
 
-def _adjudicated(found: Collected) -> list[str]:
-    made = found.decisions.values()
+def _adjudicated(collected: Collected) -> list[str]:
+    made = collected.decisions.values()
     if not made:
         return []
-    owners = {one.id for one in found.people.values() if one.role == "owner"}
+    owners = {one.id for one in collected.people.values() if one.role == "owner"}
     by_owners = sum(one.person_id in owners for one in made)
-    looked = sum(found.looked(one.item_id, one.person_id) for one in made)
-    firsts = Counter(found.items[item].sides[-1 if one.swapped else 0] for item, one in found.deciding.items())
-    sides = f", with a first for {firsts['a']} and b first for {firsts['b']}" if found.study.pairs else ""
+    looked = sum(collected.looked(one.item_id, one.person_id) for one in made)
+    firsts = Counter(collected.items[item].sides[-1 if one.swapped else 0] for item, one in collected.deciding.items())
+    sides = f", with a first for {firsts['a']} and b first for {firsts['b']}" if collected.study.pairs else ""
     return [
         f"Items were shown to that person as to a rater{sides}, and the labels of the raters on request only: "
         f"before {looked} of the {counted(len(made), 'decision')}.",
@@ -390,9 +394,9 @@ def _adjudicated(found: Collected) -> list[str]:
     ]
 
 
-def _with_agreement(found: Collected, sentences: Sequence[str]) -> str:
-    text = f"# Methods: {found.study.title}\n\n{' '.join(sentences)}\n"
+def _with_agreement(collected: Collected, sentences: Sequence[str]) -> str:
+    text = f"# Methods: {collected.study.title}\n\n{' '.join(sentences)}\n"
     if not find_spec("scipy"):
         return f"{text}\n{NO_STATS}.\n"
-    table = agreement_table(agreements(found))
+    table = agreement_table(agreements(collected))
     return f"{text}\n{as_markdown(table)}\n\n{table.note}\n" if table.items else text

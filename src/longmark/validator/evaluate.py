@@ -82,10 +82,10 @@ def precision(data: Data, kept: Mapping[str, Any], splits: int) -> list[Precisio
     return made
 
 
-def means(found: Sequence[Precision]) -> dict[str, float]:
+def means(precisions: Sequence[Precision]) -> dict[str, float]:
     """Way -> mean precision over the splits where it kept something."""
     by_way: dict[str, list[float]] = {}
-    for one in found:
+    for one in precisions:
         if one.precision is not None:
             by_way.setdefault(one.way, []).append(one.precision)
     return {way: sum(values) / len(values) for way, values in by_way.items()}

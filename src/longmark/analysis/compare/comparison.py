@@ -233,13 +233,13 @@ def _how(questions: int, metrics: int, systems: int, chosen: CompareOptions) -> 
     return Settings(chosen.level, chosen.alpha, permutations, chosen.seed, chosen.complete)
 
 
-def _notices(scores: Scores, found: Sequence[MetricResult], places: Sequence[int], how: Settings) -> list[str]:
+def _notices(scores: Scores, results: Sequence[MetricResult], places: Sequence[int], how: Settings) -> list[str]:
     """What a reader must know of the metrics, the most serious first."""
-    notices = [notice for one in found for notice in _silent(one, how.alpha)]
-    notices += by_reason((one.metric, _undecided(one)) for one in found)
-    notices += by_reason((one.metric, one.undetectable) for one in found)
-    notices += by_reason((one.metric, None if any(pair.p for pair in one.pairs) else one.reason) for one in found)
-    few = [one for one in found if FEWEST_TESTED <= one.n < _FEW and any(p.difference.detectable for p in one.pairs)]
+    notices = [notice for one in results for notice in _silent(one, how.alpha)]
+    notices += by_reason((one.metric, _undecided(one)) for one in results)
+    notices += by_reason((one.metric, one.undetectable) for one in results)
+    notices += by_reason((one.metric, None if any(pair.p for pair in one.pairs) else one.reason) for one in results)
+    few = [one for one in results if FEWEST_TESTED <= one.n < _FEW and any(p.difference.detectable for p in one.pairs)]
     if few:
         fewest = min(few, key=lambda one: one.n)
         more = f" (and few on {counted(len(few) - 1, 'more metric')})" if len(few) > 1 else ""
@@ -247,12 +247,12 @@ def _notices(scores: Scores, found: Sequence[MetricResult], places: Sequence[int
             f"Only {fewest.n} questions are compared on {fewest.metric}{more}. With so few only large differences "
             "are significant, and the intervals of means are approximate; those of differences agree with the tests."
         )
-    if skewed := [one.metric for one in found if any(pair.difference.remark for pair in one.pairs)]:
+    if skewed := [one.metric for one in results if any(pair.difference.remark for pair in one.pairs)]:
         notices.append(
             f"{listed(skewed) if len(skewed) < 4 else f'{len(skewed)} metrics'}: the differences of a pair are skewed, "
             "and there are fewer than 30 questions or clusters: the test may reject too often."
         )
-    return [*notices, *question_notices(scores, [one.metric for one in found], places, complete=how.complete)]
+    return [*notices, *question_notices(scores, [one.metric for one in results], places, complete=how.complete)]
 
 
 def _silent(one: MetricResult, alpha: float) -> Iterator[str]:
@@ -276,9 +276,9 @@ def _silent(one: MetricResult, alpha: float) -> Iterator[str]:
         )
 
 
-def _undecided(one: MetricResult) -> str | None:
+def _undecided(result: MetricResult) -> str | None:
     """That pairs are undecided because of unscored answers."""
-    undecided = [pair for pair in one.pairs if pair.undecided]
+    undecided = [pair for pair in result.pairs if pair.undecided]
     if not undecided:
         return None
     names = listed([" and ".join(pair.names) for pair in undecided[:3]])

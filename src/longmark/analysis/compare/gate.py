@@ -35,14 +35,16 @@ class Checked:
     line: str
 
 
-def against_first(found: Comparison, *, require_decision: bool = False, max_unscored: float = 0.0) -> list[Checked]:
+def against_first(
+    comparison: Comparison, *, require_decision: bool = False, max_unscored: float = 0.0
+) -> list[Checked]:
     """Every system against the first one. max_unscored: by how much its share of unscored answers may be larger.
     UserError if nothing was compared, or for a decision without a margin."""
-    if require_decision and not found.margins:
+    if require_decision and not comparison.margins:
         raise UserError("--require-decision needs a margin: add --margin NUMBER")
-    checked = list(_checked(found, require_decision, max_unscored))
+    checked = list(_checked(comparison, require_decision, max_unscored))
     if all(one.result == "not tested" for one in checked):
-        if all(metric.facts.higher_is_better is None for metric in found.metrics):
+        if all(metric.facts.higher_is_better is None for metric in comparison.metrics):
             raise UserError(
                 "--fail-if-worse: the direction of no compared metric is known; for scores made elsewhere, add "
                 "--higher METRIC or --lower METRIC"
@@ -53,16 +55,16 @@ def against_first(found: Comparison, *, require_decision: bool = False, max_unsc
     return checked
 
 
-def _checked(found: Comparison, require_decision: bool, max_unscored: float) -> Iterator[Checked]:
-    base = found.systems[0]
-    decisions = {(one.metric, one.first, one.second): one for one in found.margins}
-    for name, why in found.left_out:
+def _checked(comparison: Comparison, require_decision: bool, max_unscored: float) -> Iterator[Checked]:
+    base = comparison.systems[0]
+    decisions = {(one.metric, one.first, one.second): one for one in comparison.margins}
+    for name, why in comparison.left_out:
         yield Checked("not tested", f"not tested: {name}: {why}")
-    for metric in found.metrics:
+    for metric in comparison.metrics:
         if metric.facts.higher_is_better is None:
             continue
         pairs = {({pair.first, pair.second} - {base}).pop(): pair for pair in metric.pairs if base in pair.names}
-        for name in found.systems[1:]:
+        for name in comparison.systems[1:]:
             pair, of = pairs.get(name), f"{metric.metric}, {name} against {base}"
             if pair is None or pair.p is None:
                 why = (pair and pair.difference.reason) or "too few common scores"

@@ -61,10 +61,10 @@ class Judged:
         return {name: self.components.standard_error(**{**of, name: 2 * of[name]}) for name in names}
 
 
-def cautions(found: Sequence[Judged]) -> list[str]:
+def cautions(judged: Sequence[Judged]) -> list[str]:
     """What a reader of the tests must know: they take these judges as the only ones."""
     of: dict[str, list[Judged]] = {}
-    for one in found:
+    for one in judged:
         of.setdefault(", ".join(one.means), []).append(one)
     notices = []
     for judges, those in of.items():
@@ -79,10 +79,10 @@ def cautions(found: Sequence[Judged]) -> list[str]:
     return notices
 
 
-def _advice(found: Sequence[Judged]) -> str:
+def _advice(judged: Sequence[Judged]) -> str:
     """What shortens the intervals of differences most, and on which metrics."""
     of: dict[str, list[str]] = {}
-    for one in found:
+    for one in judged:
         if twice := one.twice:
             of.setdefault(min(twice, key=lambda name: twice[name]), []).append(one.metric)
     says = [
@@ -164,11 +164,11 @@ def sampled(scores: Scores, metric: str) -> list[np.ndarray]:
     return list(found)
 
 
-def for_judges(section: Section, found: Sequence[Judged]) -> Section:
+def for_judges(section: Section, judged: Sequence[Judged]) -> Section:
     """The section with the judges in each of its tables: in the note, and as a column, which CSV files have too."""
-    if not found:
+    if not judged:
         return section
-    names = ", ".join(dict.fromkeys(name for one in found for name in one.means))
+    names = ", ".join(dict.fromkeys(name for one in judged for name in one.means))
     column = Column("for these judges only", lambda _: names, kind="method", key="judges")
     tables = tuple(
         replace(
@@ -182,23 +182,23 @@ def for_judges(section: Section, found: Sequence[Judged]) -> Section:
     return replace(section, tables=tables)
 
 
-def judge_section(found: Sequence[Judged], places: int) -> tuple[Section, ...]:
+def judge_section(judged: Sequence[Judged], places: int) -> tuple[Section, ...]:
     """The means by judge, their agreement and the shares of variance; no section if nothing was judged twice."""
-    if not found:
+    if not judged:
         return ()
-    names = list(dict.fromkeys(name for one in found for name in one.means))
+    names = list(dict.fromkeys(name for one in judged for name in one.means))
     rows = []
-    for one in found:
+    for one in judged:
         for i, system in enumerate(one.systems):
             each = [one.means[name][i] if name in one.means else None for name in names]
             given = [mean for mean in each if mean is not None]
             rows.append((one.metric, system, *each, float(np.mean(given)) if given else None, one.questions))
     heads = [Column("metric", kind="metric"), Column("system"), *(Column(name, places=places) for name in names)]
     means = Table("judges", "Means by judge", (*heads, Column("mean", places=places), Column("n")), rows)
-    sources = list(dict.fromkeys(name for one in found if one.components for name in one.components.variance))
-    doubled = list(dict.fromkeys(name for one in found for name in one.twice))
+    sources = list(dict.fromkeys(name for one in judged if one.components for name in one.components.variance))
+    doubled = list(dict.fromkeys(name for one in judged for name in one.twice))
     shares = []
-    for one in found:
+    for one in judged:
         known = one.components.shares if one.components else {}
         errors = (one.error, *map(one.twice.get, doubled))
         shares.append((one.metric, one.w, one.p, *map(known.get, sources), *errors, one.reason))
@@ -212,7 +212,8 @@ def judge_section(found: Sequence[Judged], places: int) -> tuple[Section, ...]:
     return (
         Section(
             JUDGES,
-            f"The systems by each judge, over the questions that every judge scored for every system. {_advice(found)}",
+            "The systems by each judge, over the questions that every judge scored for every system. "
+            + _advice(judged),
             (means, Table("judge-agreement", "Agreement of the judges and shares of variance", columns, shares)),
             note="Kendall's W: 1 if all judges order the systems alike. p: of the null hypothesis of no agreement "
             "(chi-squared; rough for few judges). Shares: of the variance of a score. noise: the rest; with several "

@@ -95,11 +95,11 @@ def by_metric(margins: Margins | None, metrics: Sequence[str]) -> dict[str, floa
 
 
 def decisions(
-    tested: Sequence[Tested], found: Sequence[MetricResult], margins: Mapping[str, float], alpha: float
+    tested: Sequence[Tested], results: Sequence[MetricResult], margins: Mapping[str, float], alpha: float
 ) -> tuple[Decision, ...]:
     level = 1 - 2 * alpha / max(1, sum(len(one.pairs) for one in tested if one.metric in margins))
     made = []
-    for one, metric in zip(tested, found, strict=True):
+    for one, metric in zip(tested, results, strict=True):
         margin, directed = margins.get(one.metric), metric.facts.higher_is_better is not None
         for places, pair in zip(one.pairs, metric.pairs, strict=True) if margin else ():
             readings = [

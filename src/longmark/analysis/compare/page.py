@@ -35,79 +35,81 @@ METRIC = Column("metric", "metric", kind="metric")
 _PAIR = (METRIC, Column("first", "first"), Column("second", "second"))
 
 
-def document(found: Comparison) -> Document:
-    names = ", ".join(found.systems) if len(found.systems) <= _NAMED else f"{len(found.systems)} systems"
-    tests = {one.metric: one.tukey for one in found.metrics}
-    clusters = None if found.cluster == QUESTION else found.cluster
-    how = found.settings
+def document(comparison: Comparison) -> Document:
+    names = ", ".join(comparison.systems) if len(comparison.systems) <= _NAMED else f"{len(comparison.systems)} systems"
+    tests = {one.metric: one.tukey for one in comparison.metrics}
+    clusters = None if comparison.cluster == QUESTION else comparison.cluster
+    how = comparison.settings
     ci, simultaneous = (f"{100 * level:.4g} % CI" for level in (how.level, 1 - how.alpha))
     decided = (
-        *(_result(found), _differences(found)),
-        *margin_section(found.margins, how.alpha, found.places),
-        *hypotheses_section(found.hypotheses, tests, how.permutations, how.alpha, clusters),
+        *(_result(comparison), _differences(comparison)),
+        *margin_section(comparison.margins, how.alpha, comparison.places),
+        *hypotheses_section(comparison.hypotheses, tests, how.permutations, how.alpha, clusters),
     )
-    behind = (*_silent(found), _means(found), _wins(found))
-    first, *rest = (for_judges(one, found.judges) for one in decided)
-    folded = (*(for_judges(one, found.judges) for one in behind), _questions(found), _missing(found))
+    behind = (*_silent(comparison), _means(comparison), _wins(comparison))
+    first, *rest = (for_judges(one, comparison.judges) for one in decided)
+    folded = (*(for_judges(one, comparison.judges) for one in behind), _questions(comparison), _missing(comparison))
     return Document(
         kind="comparison",
         title=f"Comparison of {names}",
-        lede=f"{counted(len(found.metrics), 'metric')}, paired by question.",
-        sections=(first, *judge_section(found.judges, found.places), *rest, *folded_after(folded, 0)),
-        notices=found.notices,
+        lede=f"{counted(len(comparison.metrics), 'metric')}, paired by question.",
+        sections=(first, *judge_section(comparison.judges, comparison.places), *rest, *folded_after(folded, 0)),
+        notices=comparison.notices,
         settings={
-            "Runs": list(found.runs),
-            "Compared by": found.by,
-            "Clusters": found.cluster,
-            "Systems": list(found.systems),
+            "Runs": list(comparison.runs),
+            "Compared by": comparison.by,
+            "Clusters": comparison.cluster,
+            "Systems": list(comparison.systems),
             "Test that decides": TEST,
             "Family": "pairs with the first system" if how.baseline is not None else "all pairs",
             "Questions": "those with a score of every system" if how.complete else "of a pair: those that both have",
             "Permutations of a test": f"{how.permutations:,}; small tables are enumerated",
-            "Comparisons in the family": found.comparisons,
+            "Comparisons in the family": comparison.comparisons,
             "Alpha": how.alpha,
             "Confidence intervals": f"differences: the test inverted, simultaneous ({simultaneous}); over questions "
             f"({ci}): means and shares won Hall's t or Wilson, d_z jackknife (below {FEWEST_JACKKNIFE} questions "
             "noncentral t)",
             "Seed": how.seed,
-            "Differences in scoring": list(found.differing),
+            "Differences in scoring": list(comparison.differing),
         },
-        signatures=found.signatures,
+        signatures=comparison.signatures,
     )
 
 
 # Who won what ---------------------------------------------------------------------------------------------------------
 
 
-def _result(found: Comparison) -> Section:
+def _result(comparison: Comparison) -> Section:
     """The conclusion of each metric, with the means of the systems; of two systems their difference and its p."""
-    how, pairs = found.settings, _pairs(found)
-    of = counted(found.comparisons, "comparison")
-    says = f"{_winners(found)} Significant differences: {sum(pair.significant for pair in pairs):,} of {of} (alpha "
-    says += f"{how.alpha:g}, adjusted by max-T{_clusters(found)})."
+    how, pairs = comparison.settings, _pairs(comparison)
+    of = counted(comparison.comparisons, "comparison")
+    says = (
+        f"{_winners(comparison)} Significant differences: {sum(pair.significant for pair in pairs):,} of {of} (alpha "
+    )
+    says += f"{how.alpha:g}, adjusted by max-T{_clusters(comparison)})."
     says += " Pairs with the first system only." if how.baseline is not None else ""
     return Section(
         RESULT,
-        says if found.comparisons else "Nothing was tested.",
-        (_result_grid(found).table(),),
+        says if comparison.comparisons else "Nothing was tested.",
+        (_result_grid(comparison).table(),),
         brief=1,
         note=_NOT_EQUAL if any(pair.common.detectable is not None and not pair.significant for pair in pairs) else "",
     )
 
 
-def _winners(found: Comparison) -> str:
+def _winners(comparison: Comparison) -> str:
     """The metrics of each conclusion, the decided ones first."""
-    titles = metric_titles(one.metric for one in found.metrics)
+    titles = metric_titles(one.metric for one in comparison.metrics)
     of: dict[str, list[str]] = {}
-    for one in sorted(found.metrics, key=lambda one: not any(pair.significant for pair in one.pairs)):
+    for one in sorted(comparison.metrics, key=lambda one: not any(pair.significant for pair in one.pairs)):
         of.setdefault(conclusion(one), []).append(titles[one.metric])
     says = "; ".join(f"{words} on {listed(metrics)}" for words, metrics in of.items())
     return (says[0].upper() + says[1:] if says.startswith(_ALIKE) else says) + "."
 
 
-def _result_grid(found: Comparison) -> Grid[MetricResult]:
+def _result_grid(comparison: Comparison) -> Grid[MetricResult]:
     """A row for each metric, with the means of up to eight systems."""
-    names, places = found.systems, found.places
+    names, places = comparison.systems, comparison.places
 
     def mean_of(name: str) -> Callable[[MetricResult], Estimate | None]:
         return lambda one: its.mean if (its := one.system(name)) else None
@@ -123,49 +125,49 @@ def _result_grid(found: Comparison) -> Grid[MetricResult]:
         "results",
         "Results by metric",
         (METRIC, Column("direction", "direction", spare=3)),
-        found.metrics,
+        comparison.metrics,
         columns,
         None,
         "Means over each system's own questions; in bold: no system is significantly better, and one is worse. n: "
         f"questions on which a pair is compared, the fewest to the most. {tested}.",
         unit="",
-        best={name: [one for one in found.metrics if is_best(one, name)] for name in names},
+        best={name: [one for one in comparison.metrics if is_best(one, name)] for name in names},
         beside=(differ, Column("n", _compared_on, kind="extremes", spare=2), Column("conclusion", conclusion)),
     )
 
 
-def _without_reason(one: MetricResult) -> Estimate:
+def _without_reason(result: MetricResult) -> Estimate:
     """The difference of the only pair; the conclusion, and the table of differences, say why there is none."""
-    return replace(one.pairs[0].difference, reason=None, remark=None)
+    return replace(result.pairs[0].difference, reason=None, remark=None)
 
 
-def _compared_on(one: MetricResult) -> Range:
-    counts = [pair.common.n for pair in one.pairs]
+def _compared_on(result: MetricResult) -> Range:
+    counts = [pair.common.n for pair in result.pairs]
     return Range(min(counts), max(counts))
 
 
-def is_best(one: MetricResult, name: str) -> bool:
+def is_best(result: MetricResult, name: str) -> bool:
     """No system is significantly better, and some system is significantly worse than another."""
-    its = one.system(name)
-    return its is not None and its.best == 1 and any(other.best and other.best > 1 for other in one.systems)
+    its = result.system(name)
+    return its is not None and its.best == 1 and any(other.best and other.best > 1 for other in result.systems)
 
 
 _WINNERS = 3
 """Systems better than others that a conclusion names."""
 
 
-def conclusion(one: MetricResult) -> str:
+def conclusion(result: MetricResult) -> str:
     """What the tests of a metric say, in a few words."""
-    if all(pair.p is None for pair in one.pairs):
-        clustered = all("clusters" in (pair.common.reason or "") for pair in one.pairs)
+    if all(pair.p is None for pair in result.pairs):
+        clustered = all("clusters" in (pair.common.reason or "") for pair in result.pairs)
         return f"not tested: too few {'clusters' if clustered else 'questions'}"
-    if one.undetectable:
-        return f"too few {'draws' if ' draws ' in one.undetectable else 'questions'}"
-    significant = [pair for pair in one.pairs if pair.significant]
+    if result.undetectable:
+        return f"too few {'draws' if ' draws ' in result.undetectable else 'questions'}"
+    significant = [pair for pair in result.pairs if pair.significant]
     if not significant:
-        return f"{UNDECIDED}: unscored answers" if any(pair.undecided for pair in one.pairs) else _ALIKE
-    way = "better" if one.facts.higher_is_better is not None else "higher"
-    if len(one.systems) == 2:
+        return f"{UNDECIDED}: unscored answers" if any(pair.undecided for pair in result.pairs) else _ALIKE
+    way = "better" if result.facts.higher_is_better is not None else "higher"
+    if len(result.systems) == 2:
         return f"{significant[0].better} is {way}"
     below: dict[str, list[str]] = {}  # pairs are in the order of the systems, the best first
     for pair in significant:
@@ -173,7 +175,7 @@ def conclusion(one: MetricResult) -> str:
         below.setdefault(better, []).append(pair.second if better == pair.first else pair.first)
 
     def than(others: Sequence[str]) -> str:
-        every = "all others" if len(others) == len(one.systems) - 1 else f"{len(others)} others"
+        every = "all others" if len(others) == len(result.systems) - 1 else f"{len(others)} others"
         return listed(others) if len(others) < 3 else every
 
     named = [f"{better} than {than(others)}" for better, others in list(below.items())[:_WINNERS]]
@@ -182,20 +184,21 @@ def conclusion(one: MetricResult) -> str:
     return ", ".join(named).replace(" than ", f" is {way} than ", 1)
 
 
-def _clusters(found: Comparison) -> str:
+def _clusters(comparison: Comparison) -> str:
     """The clusters of the tests, if questions share them: their field, their number and how many they amount to."""
-    of = [pair.common for one in found.metrics for pair in one.pairs if pair.common.clusters]
-    if found.cluster == QUESTION or not of:
+    of = [pair.common for one in comparison.metrics for pair in one.pairs if pair.common.clusters]
+    if comparison.cluster == QUESTION or not of:
         return ""
     fewest = min(of, key=lambda one: one.effective or one.clusters or 0)
-    return f" over {counted(fewest.clusters or 0, 'cluster')} ({found.cluster}), {fewest.effective or 0:.1f} effective"
+    clusters = f"{counted(fewest.clusters or 0, 'cluster')} ({comparison.cluster})"
+    return f" over {clusters}, {fewest.effective or 0:.1f} effective"
 
 
 # Differences ----------------------------------------------------------------------------------------------------------
 
 
-def _pairs(found: Comparison) -> list[PairResult]:
-    return [pair for one in found.metrics for pair in one.pairs]
+def _pairs(comparison: Comparison) -> list[PairResult]:
+    return [pair for one in comparison.metrics for pair in one.pairs]
 
 
 def _grid_of_differences(pairs: Sequence[PairResult], places: int | None, note: str = "") -> Grid[PairResult]:
@@ -228,19 +231,19 @@ def _grid_of_differences(pairs: Sequence[PairResult], places: int | None, note: 
     )
 
 
-def _differences(found: Comparison) -> Section:
-    ci = f"{100 * (1 - found.settings.alpha):.4g} % CI"
+def _differences(comparison: Comparison) -> Section:
+    ci = f"{100 * (1 - comparison.settings.alpha):.4g} % CI"
     tests = (
-        f"p (adjusted) decides: {TEST} ({counted(found.comparisons, 'comparison')}). p (unadjusted): the same test of "
-        "the pair alone. p (Tukey HSD): as in the CCRS paper, over the pairs of the metric, on the questions that "
-        "every system has."
+        f"p (adjusted) decides: {TEST} ({counted(comparison.comparisons, 'comparison')}). p (unadjusted): the same "
+        "test of the pair alone. p (Tukey HSD): as in the CCRS paper, over the pairs of the metric, on the questions "
+        "that every system has."
     )
     return Section(
         "Differences",
         f"First minus second in the metric's units, over the n questions that both have, with {ci} and adjusted "
         "p-values.",
-        (_grid_of_differences(_pairs(found), found.places, tests).table(),),
-        differences(found.metrics),
+        (_grid_of_differences(_pairs(comparison), comparison.places, tests).table(),),
+        differences(comparison.metrics),
         "The intervals invert the test: together they contain all true differences with the stated confidence, and one "
         "excludes 0 exactly if its adjusted p is at most alpha. If no difference could be significant, the interval is "
         "Hall's t, extended to hold 0. If all differences are equal, it is made from the metric's bounds, and p "
@@ -272,15 +275,15 @@ def _label(pair: PairResult) -> str:
     return f"{pair.first} - {pair.second}"
 
 
-def _silent(found: Comparison) -> tuple[Section, ...]:
+def _silent(comparison: Comparison) -> tuple[Section, ...]:
     """Both readings of the pairs with unscored answers; no section if there are none."""
-    pairs = [pair for pair in _pairs(found) if pair.counted is not None]
+    pairs = [pair for pair in _pairs(comparison) if pair.counted is not None]
     if not pairs:
         return ()
 
     def silent(which: int) -> Callable[[PairResult], str]:
         def get(pair: PairResult) -> str:
-            its = found.metric(pair.metric).system(pair.names[which])
+            its = comparison.metric(pair.metric).system(pair.names[which])
             return f"{its.silent:,} / {its.asked:,}" if its else ""
 
         return get
@@ -293,12 +296,15 @@ def _silent(found: Comparison) -> tuple[Section, ...]:
             Column("second unscored", silent(1), kind="number"),
         ),
         pairs,
-        (Column("common", "common", found.places), Column("as worst", "counted", found.places, key="counted")),
+        (
+            Column("common", "common", comparison.places),
+            Column("as worst", "counted", comparison.places, key="counted"),
+        ),
         beside=(
             Column("p, common", "common.p", kind="p", key="p_common"),
             Column("p, as worst", "counted.p", kind="p", key="p_counted"),
             Column("p (unscored)", "p_unscored", kind="p", spare=2),
-            Column("counted as", lambda pair: found.metric(pair.metric).worst, 2, spare=1),
+            Column("counted as", lambda pair: comparison.metric(pair.metric).worst, 2, spare=1),
             Column("result", lambda pair: UNDECIDED if pair.undecided else pair.common.in_words()),
         ),
     )
@@ -334,16 +340,16 @@ def _grid_of_means(systems: Sequence[SystemResult], places: int) -> Grid[SystemR
     )
 
 
-def _means(found: Comparison) -> Section:
+def _means(comparison: Comparison) -> Section:
     return Section(
         "Means and ranking",
         "Best first (highest first if neither direction is better). Systems that share a letter, or a bar in the "
         "figure, do not differ significantly.",
-        (_grid_of_means([system for one in found.metrics for system in one.systems], found.places).table(),),
-        rankings(found.metrics),
+        (_grid_of_means([system for one in comparison.metrics for system in one.systems], comparison.places).table(),),
+        rankings(comparison.metrics),
         "Rank 1-3: no system is significantly better, and all but three are significantly worse. A system can be in "
         "two groups: it differs neither from A nor from C, although A and C differ.",
-        folded=len(found.systems) <= _NAMED,
+        folded=len(comparison.systems) <= _NAMED,
     )
 
 
@@ -361,11 +367,11 @@ def rankings(metrics: Sequence[MetricResult]) -> tuple[Figure, ...]:
     return tuple(figures)
 
 
-def bars(one: MetricResult) -> list[tuple[int, int]]:
+def bars(result: MetricResult) -> list[tuple[int, int]]:
     """The runs of neighbours in each group, (first, last) places."""
-    place = {system.system: i for i, system in enumerate(one.systems)}
+    place = {system.system: i for i, system in enumerate(result.systems)}
     found = []
-    for group in one.groups:
+    for group in result.groups:
         members = sorted(place[name] for name in group)
         start = members[0]
         for member, following in zip(members, [*members[1:], None], strict=True):
@@ -379,8 +385,8 @@ def bars(one: MetricResult) -> list[tuple[int, int]]:
 _WON, _HIGHER = ("won", "tied", "lost"), ("first higher", "equal", "first lower")  # from the view of the first system
 
 
-def _wins(found: Comparison) -> Section:
-    outcomes = {one.metric: _WON if one.facts.higher_is_better is not None else _HIGHER for one in found.metrics}
+def _wins(comparison: Comparison) -> Section:
+    outcomes = {one.metric: _WON if one.facts.higher_is_better is not None else _HIGHER for one in comparison.metrics}
     grid = Grid(
         "wins",
         "Questions won, tied and lost",
@@ -388,7 +394,7 @@ def _wins(found: Comparison) -> Section:
             *(*_PAIR, Column("counts", lambda pair: " / ".join(outcomes[pair.metric]))),
             *(Column("won", "won"), Column("tied", "ties"), Column("lost", "lost")),
         ),
-        _pairs(found),
+        _pairs(comparison),
         (Column("won + ties / 2", "share", 3, key="share"),),
         None,
         "The interval is that of a mean of points between 0 and 1; a tie is half a point.",
@@ -402,7 +408,7 @@ def _wins(found: Comparison) -> Section:
             ],
             title,
         )
-        for one, pairs, title in _drawn(found.metrics)
+        for one, pairs, title in _drawn(comparison.metrics)
     ]
     return Section(
         "Questions won",
@@ -414,7 +420,7 @@ def _wins(found: Comparison) -> Section:
     )
 
 
-def _questions(found: Comparison) -> Section:
+def _questions(comparison: Comparison) -> Section:
     def score_of(name: str) -> Callable[[QuestionApart], float | None]:
         return lambda one: one.scores.get(name)
 
@@ -423,16 +429,16 @@ def _questions(found: Comparison) -> Section:
 
     columns = (
         *(METRIC, Column("question_id"), Column("question", text)),
-        *(Column("range", "spread", found.places, key="spread"), Column("highest"), Column("lowest")),
+        *(Column("range", "spread", comparison.places, key="spread"), Column("highest"), Column("lowest")),
         *(
-            Column(name, score_of(name), found.places, key=f"score: {name}", spare=1)
-            for name in (found.systems if len(found.systems) <= _NAMED else ())
+            Column(name, score_of(name), comparison.places, key=f"score: {name}", spare=1)
+            for name in (comparison.systems if len(comparison.systems) <= _NAMED else ())
         ),
     )
-    questions = [question for one in found.metrics for question in one.apart]
+    questions = [question for one in comparison.metrics for question in one.apart]
     more = [
         f"{one.metric}: {one.as_far:,} more questions have the same range as the last of these."
-        for one in found.metrics
+        for one in comparison.metrics
         if one.as_far
     ]
     return Section(
@@ -444,9 +450,9 @@ def _questions(found: Comparison) -> Section:
     )
 
 
-def _missing(found: Comparison) -> Section:
+def _missing(comparison: Comparison) -> Section:
     rows: list[tuple[Any, ...]] = []
-    for one in found.metrics:
+    for one in comparison.metrics:
         for each in one.systems:
             reasons = [reasons_in_words(each.unscored)] if each.unscored else []
             reasons += [f"{each.asked - each.rows} without a row"] if each.asked > each.rows else []
@@ -454,12 +460,12 @@ def _missing(found: Comparison) -> Section:
                 rows.append((one.metric, each.system, one.questions, each.missing, "; ".join(reasons)))
         for name, unscored in one.absent:
             rows.append((one.metric, name, one.questions, one.questions, reasons_in_words(unscored) or "no row"))
-    rows += [(metric, *[None] * 3, why) for metric, why in found.left_out]
+    rows += [(metric, *[None] * 3, why) for metric, why in comparison.left_out]
     columns = (Column("metric", kind="metric"), *map(Column, ("system", "questions", "missing", "reason")))
     return Section(
         "Missing scores",
         "A pair is compared on the questions with a score of both systems." if rows else "No score is missing.",
         (Table("unscored", "Questions without a score", columns, rows),) if rows else (),
-        note="reason: counted by judge." if rows and found.judges else "",
+        note="reason: counted by judge." if rows and comparison.judges else "",
         folded=bool(rows),
     )

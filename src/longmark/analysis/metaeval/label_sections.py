@@ -32,11 +32,11 @@ def estimates(*names: str, of: str = "", key: str = "") -> tuple[Column, ...]:
 
 
 def differences(
-    name: str, title: str, found: Sequence[Compared], note: str, alpha: float, beside: Sequence[Column] = ()
+    name: str, title: str, compared: Sequence[Compared], note: str, alpha: float, beside: Sequence[Column] = ()
 ) -> tuple[Table, Figure]:
     """Pairs of metrics. beside: further columns of what is compared."""
-    grid = pairs_grid(name, title, found, note, _PAIR, alpha)
-    drawn = replace(grid, rows=found[:_PAIRS_DRAWN])
+    grid = pairs_grid(name, title, compared, note, _PAIR, alpha)
+    drawn = replace(grid, rows=compared[:_PAIRS_DRAWN])
     return replace(grid, beside=(*grid.beside, *beside)).table(), drawn.forest(title, reference=0.0, note=p_note)
 
 
@@ -387,13 +387,13 @@ def _strengths(part: ChoiceLabel) -> Section:
     return Section(title, says, (grid.table(),), figures)
 
 
-def same_choices(found: Sequence[Compared]) -> Section:
+def same_choices(compared: Sequence[Compared]) -> Section:
     """How often two metrics make the same choice, with a heat map."""
     heads = (Column("metric", "first", kind="metric"), Column("other", "second", kind="metric"))
     title = "How often two metrics make the same choice"
-    grid = Grid("same_choice", title, heads, found, estimates("same choice=result", key="share"))
-    value = {frozenset((one.first, one.second)): one.result.value for one in found}
-    names = list(dict.fromkeys(name for one in found for name in (one.first, one.second)))
+    grid = Grid("same_choice", title, heads, compared, estimates("same choice=result", key="share"))
+    value = {frozenset((one.first, one.second)): one.result.value for one in compared}
+    names = list(dict.fromkeys(name for one in compared for name in (one.first, one.second)))
     cells = [[1.0 if a == b else value.get(frozenset((a, b))) for b in names] for a in names]
     words = list(metric_titles(names).values())
     figure = charts.heat_map(words, words, cells, "Share of pairs with the same choice", (0.0, 1.0), 2)

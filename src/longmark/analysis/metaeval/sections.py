@@ -25,42 +25,42 @@ _FEWEST = 10
 """Answers (or questions, if they have several answers) from which a conclusion is drawn; a convention."""
 
 
-def document(found: Metaeval) -> Document:
-    part, options = found.labels[0], found.options
+def document(metaeval: Metaeval) -> Document:
+    part, options = metaeval.labels[0], metaeval.options
     return Document(
         kind="meta-evaluation",
         title=f"Metrics against human {_given(part)}",
-        lede=f"{counted(len(found.metrics), 'metric')}, {counted(len(found.labels), 'label')}, "
-        f"{counted(found.joined, f'{_done(part)} {_what(part)}')}; rows of {', '.join(found.sources)}; "
-        f"human {_given(part)} from {found.human}",
-        sections=sections(found),
-        notices=found.notices,
+        lede=f"{counted(len(metaeval.metrics), 'metric')}, {counted(len(metaeval.labels), 'label')}, "
+        f"{counted(metaeval.joined, f'{_done(part)} {_what(part)}')}; rows of {', '.join(metaeval.sources)}; "
+        f"human {_given(part)} from {metaeval.human}",
+        sections=sections(metaeval),
+        notices=metaeval.notices,
         settings={
-            "rows": list(found.sources),
-            "human": found.human,
-            "metrics": dict(found.metrics),
-            "groups": list(found.by),
+            "rows": list(metaeval.sources),
+            "human": metaeval.human,
+            "metrics": dict(metaeval.metrics),
+            "groups": list(metaeval.by),
             "order of categories": {name: ", ".join(words) for name, words in options.order.items()},
             "scores rounded to": options.round,
             "alpha": options.alpha,
             "seed": options.seed,
         },
-        signatures=found.signatures,
+        signatures=metaeval.signatures,
     )
 
 
-def sections(found: Metaeval) -> tuple[Section, ...]:
+def sections(metaeval: Metaeval) -> tuple[Section, ...]:
     """A summary, then the sections of each label; with several labels, titles and tables start with the label."""
-    alpha = found.options.alpha
+    alpha = metaeval.options.alpha
     summaries, says, rest = list[Table](), list[str](), list[Section]()
     prefixes: list[str] = []
-    for part in found.labels:
+    for part in metaeval.labels:
         own = [_joined(part)]
         if part.join.joined:
             own += rating_sections(part, alpha) if isinstance(part, RatingLabel) else choice_sections(part, alpha)
         own.append(raters(part.agreement, _what(part)))
         summary, heading, prefix = _summary(part, alpha), "", ""
-        if len(found.labels) > 1:
+        if len(metaeval.labels) > 1:
             heading, prefix = f"{part.label}: ", _prefix(part.label, prefixes)
             prefixes.append(prefix)
         summaries.append(replace(summary, name=f"{prefix}summary", title=f"{heading}{summary.title}"))
@@ -81,7 +81,7 @@ def _prefix(label: str, taken: Sequence[str]) -> str:
 # Summary ------------------------------------------------------------------------------------------------------------
 
 
-def _correlates(r: Estimate, adjusted: float | None, alpha: float, name: str, found: Agreement) -> str:
+def _correlates(r: Estimate, adjusted: float | None, alpha: float, name: str, agreement: Agreement) -> str:
     """Whether the metric correlates, and whether it agrees less than a rater: its interval is below the ceiling's."""
     if r.value is None:
         return f"no correlation: {r.reason}"
@@ -91,7 +91,7 @@ def _correlates(r: Estimate, adjusted: float | None, alpha: float, name: str, fo
         return f"no conclusion: {r.reason}"
     if adjusted > alpha:
         return "no significant correlation"
-    lines = {one.name: one.spearman for one in found.ceilings}
+    lines = {one.name: one.spearman for one in agreement.ceilings}
     rater, metric = (lines.get(one) for one in (RATER, name))
     low, high = None if rater is None else rater.low, None if metric is None else metric.high
     below = "; below the human ceiling" if low is not None and high is not None and high < low else ""
@@ -233,9 +233,9 @@ def _counts(unscored: Mapping[str, int]) -> str:
     return ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in unscored.items())
 
 
-def raters(found: Agreement, what: str) -> Section:
+def raters(agreement: Agreement, what: str) -> Section:
     """Agreement, the human ceiling, and each rater. what: was rated, `answer` or `pair`."""
-    most = len(found.by_rater)
+    most = len(agreement.by_rater)
     each = Table(
         "raters",
         "Raters",
@@ -243,36 +243,36 @@ def raters(found: Agreement, what: str) -> Section:
             *(Column("rater", "name"), Column("ratings"), Column("mean", places=3), Column("with others")),
             Column("agreement with majority", "agrees", 3, key="agrees"),
         ),
-        found.by_rater[:_RATERS_SHOWN],
+        agreement.by_rater[:_RATERS_SHOWN],
         "agreement with majority: share of a rater's ratings equal to the majority of the others. Ratings without a "
         "majority of the others are excluded."
         + (f" The {_RATERS_SHOWN} of {most:,} raters with the most ratings." if most > _RATERS_SHOWN else ""),
     )
     title = "Agreement among raters"
-    if found.reason:
-        says = f"No agreement: {found.reason}. Without a human ceiling, a low correlation can be due to the rater."
+    if agreement.reason:
+        says = f"No agreement: {agreement.reason}. Without a human ceiling, a low correlation can be due to the rater."
         return Section(title, says, (each,))
-    units = "questions" if found.clustered else f"{what}s"
-    sample = f", a sample of {found.sampled:,}" if found.sampled < found.rated_twice else ""
+    units = "questions" if agreement.clustered else f"{what}s"
+    sample = f", a sample of {agreement.sampled:,}" if agreement.sampled < agreement.rated_twice else ""
     coefficients = Grid(
         "agreement",
         "Coefficients of agreement",
         (Column("coefficient", lambda a: f"{a.coefficient} ({a.scale})" if a.scale else a.coefficient),),
-        found.coefficients,
+        agreement.coefficients,
         [Column("value", lambda a: a, 3)],
-        note=f"Over the {found.rated_twice:,} {what}s with two or more ratings{sample}. Percentage: share of agreeing "
-        "pairs of raters. The others correct for chance; 1 is perfect agreement. Intervals resample "
+        note=f"Over the {agreement.rated_twice:,} {what}s with two or more ratings{sample}. Percentage: share of "
+        "agreeing pairs of raters. The others correct for chance; 1 is perfect agreement. Intervals resample "
         f"{units}.",
         unit=f"{what}s",
     )
     known = [
-        name for name in ("Pearson", "Spearman", "agrees") if any(getattr(c, name.lower()) for c in found.ceilings)
+        name for name in ("Pearson", "Spearman", "agrees") if any(getattr(c, name.lower()) for c in agreement.ceilings)
     ]
     ceiling = Grid(
         "ceiling",
         "Human ceiling (leave one rater out)",
         (Column("rater or metric", "name", key="name", kind="metric"),),
-        found.ceilings,
+        agreement.ceilings,
         estimates(*known),
         note=f"Each rating is compared with the mean (agrees: the majority) of the other raters on that {what}, and so "
         f"is the metric. Intervals resample {units}.",
@@ -284,5 +284,5 @@ def raters(found: Agreement, what: str) -> Section:
         f"Coefficients and raters: over all {what}s with ratings, with or without rows. Ceiling: the line of "
         f"a rater is over {what}s with rows, scored or not; a metric's line is over those of them that it scored."
     )
-    tables = (coefficients.table(), *([ceiling.table()] if found.ceilings else []), each)
+    tables = (coefficients.table(), *([ceiling.table()] if agreement.ceilings else []), each)
     return Section(title, says, tables, note=note)

@@ -93,8 +93,8 @@ def _reasons(labels: Labels) -> Figure:
     return stacked(bars, "Reasons for rejection (the paper's figure 7)")
 
 
-def _precision(given: Sequence[Precision]) -> Figure:
-    grid = replace(tables.precision(given), label=lambda one: f"{one.form}, split {one.split}: {one.way}")
+def _precision(precisions: Sequence[Precision]) -> Figure:
+    grid = replace(tables.precision(precisions), label=lambda one: f"{one.form}, split {one.split}: {one.way}")
     return grid.forest("Precision by split (the paper's figure 8)")
 
 

@@ -28,19 +28,19 @@ class Sources:
     fever: Path | None = None
 
 
-def climaqa_study(given: Sources, options: ClimaqaOptions) -> Found:
+def climaqa_study(sources: Sources, options: ClimaqaOptions) -> Found:
     """UserError if a source cannot be read, or there is none."""
-    if not any(vars(given).values()):
+    if not any(vars(sources).values()):
         raise UserError("there is nothing to study; give runs of `longmark run ANSWERS --metrics climaqa`")
-    if given.runs and given.benchmark is None:
+    if sources.runs and sources.benchmark is None:
         raise UserError("give the benchmark of the answers as --benchmark: its items have books, levels and tiers")
-    results = Results(read(given.runs, given.benchmark), options)
-    items = items_of(given.benchmark) if given.benchmark else []
+    results = Results(read(sources.runs, sources.benchmark), options)
+    items = items_of(sources.benchmark) if sources.benchmark else []
     return Found(
         results,
-        labels=read_labels(given.labels, items) if given.labels else None,
-        precisions=read_precision(given.validator) if given.validator else (),
-        windows=windows(given.window_labels, results) if given.window_labels else (),
-        fever=fever(given.fever, results) if given.fever else None,
-        settings={name: str(path) for name, path in vars(given).items() if path and name != "runs"},
+        labels=read_labels(sources.labels, items) if sources.labels else None,
+        precisions=read_precision(sources.validator) if sources.validator else (),
+        windows=windows(sources.window_labels, results) if sources.window_labels else (),
+        fever=fever(sources.fever, results) if sources.fever else None,
+        settings={name: str(path) for name, path in vars(sources).items() if path and name != "runs"},
     )

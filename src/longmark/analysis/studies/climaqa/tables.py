@@ -142,10 +142,10 @@ def reasons(given: Labels, results: Results) -> Grid[str]:
     return Grid("figure7", title, heads, names, columns, share, note, "invalid items", beside=beside)
 
 
-def precision(given: Sequence[Precision]) -> Grid[Precision]:
+def precision(precisions: Sequence[Precision]) -> Grid[Precision]:
     heads, note = ("form", "split", "way"), "The share of valid items among kept items. none: all items are kept."
     title, columns = "Precision of the validator (the paper's figure 8)", [Column("precision", "estimate", 3)]
-    return Grid("figure8", title, heads, given, columns, note=note, unit="items")
+    return Grid("figure8", title, heads, precisions, columns, note=note, unit="items")
 
 
 def windows(given: Sequence[Window]) -> Grid[Window]:

@@ -283,12 +283,12 @@ def read_annotations(path: Path, key: Mapping[str, Unmasked], notices: list[str]
         return given.each(read)
 
 
-def annotated(given: Sequence[Annotation], key: Mapping[str, Unmasked], alpha: float, seed: int) -> Annotated:
-    raters = [one for one in given if one.rater != FINAL]
+def annotated(annotations: Sequence[Annotation], key: Mapping[str, Unmasked], alpha: float, seed: int) -> Annotated:
+    raters = [one for one in annotations if one.rater != FINAL]
     votes: dict[str, list[Vote]] = {}
     for one in raters:
         votes.setdefault(one.item, []).append(Vote(one.rater, "with errors" if one.errors else "correct", None))
     rated = RatedItems(list(votes.values()), [key[item].question_id for item in votes])
     among = agreement(rated, {}, {}, MetaevalOptions(alpha=alpha, seed=seed))
-    counting = decisive(given, lambda one: one.item)
+    counting = decisive(annotations, lambda one: one.item)
     return Annotated(counting, key, 1 - alpha, len(key) - len({one.item for one in counting}), among)
