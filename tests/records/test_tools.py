@@ -22,7 +22,7 @@ from longmark.records.read import Reading
 
 TOOLS = Path(__file__).parent / "tools"
 NILE = ("Where is the Nile?", "In Africa.", ("The Nile is in Africa.",), ("In Africa.",))
-BARE, FOUND, TOLD = (*NILE[:2], (), ()), (*NILE[:3], ()), (*NILE[:2], (), NILE[3])
+FOUND, TOLD = (*NILE[:3], ()), (*NILE[:2], (), NILE[3])
 
 # file -> the shape, the first example, how many there are, its system, what is not read
 READ: dict[str, tuple[str, tuple[Any, ...], int, str | None, dict[str, int]]] = {
@@ -66,7 +66,6 @@ READ: dict[str, tuple[str, tuple[Any, ...], int, str | None, dict[str, int]]] = 
         *("Ragas conversations", TOLD, 1, None),
         {"tool calls": 1, "tool results": 1, "earlier turns": 2},
     ),
-    "chat.jsonl": ("chat messages", BARE, 1, None, {"system prompts": 1}),
 }
 
 

@@ -187,7 +187,8 @@ def element(text: str, at: int, ended: bool) -> tuple[Any, int] | None:
         raise NotJson(f"is not JSON: {error.msg}: {text[error.pos : error.pos + 20]!r}") from None
     except RecursionError:
         raise ValueError(_TOO_DEEP) from None
-    return (value, end) if ended or end < len(text) else None
+    whole = isinstance(value, dict | list | str | Flaw) or end < len(text) - _TOKEN  # a number may go on
+    return (value, end) if ended or whole else None
 
 
 def check(value: Any) -> None:

@@ -116,26 +116,10 @@ def _options() -> Any:
     import jmespath
     from jmespath import functions
 
-    any_value: dict[str, list[str]] = {"types": []}
-
-    class Functions(functions.Functions):  # type: ignore[misc]
-        @functions.signature(any_value)  # type: ignore[untyped-decorator]
-        def _func_question(self, found: Any) -> Any:
-            return messages.question(found)
-
-        @functions.signature(any_value)  # type: ignore[untyped-decorator]
-        def _func_answer(self, found: Any) -> Any:
-            return messages.answer(found)
-
-        @functions.signature(any_value)  # type: ignore[untyped-decorator]
-        def _func_passages(self, found: Any) -> Any:
-            return messages.passages(found)
-
-        @functions.signature(any_value)  # type: ignore[untyped-decorator]
-        def _func_parsed(self, found: Any) -> Any:
-            return messages.parsed(found)
-
-    return jmespath.Options(custom_functions=Functions())
+    ours = (messages.question, messages.answer, messages.passages, messages.parsed)
+    of_any = functions.signature({"types": []})
+    methods = {f"_func_{one.__name__}": of_any(lambda _self, found, one=one: one(found)) for one in ours}
+    return jmespath.Options(custom_functions=type("Functions", (functions.Functions,), methods)())
 
 
 def known(value: Any, before: str = "", levels: int = _LEVELS) -> Iterator[str]:

@@ -59,6 +59,8 @@ class Reading:
         self._kind = "part" if self.part else sources.kind_of(self._given) if isinstance(self._given, Path) else ""
         if not (isinstance(self._given, Path | Iterable) or sources.is_frame(self._given)):
             raise UserError(f"examples: expected a file, records or a DataFrame, found {type(given).__name__}")
+        if isinstance(given, Mapping):  # a DatasetDict, too
+            raise UserError(f"examples: {type(given).__name__} is no list; choose one of {', '.join(map(str, given))}")
         if encoding:
             sources.check_encoding(encoding)
         self._mapping = mapping
@@ -172,6 +174,8 @@ class Reading:
             return sources.records(self._given, self._kind, self._encoding)
         if sources.is_frame(self._given):
             return sources.of_frame(self._given)
+        if hasattr(self._given, "with_format") and hasattr(self._given, "iter"):  # datasets.Dataset
+            return sources.of_dataset(self._given)
         return enumerate((dict(one) if isinstance(one, Mapping) else one for one in self._given), 1)
 
     def _example(self, record: Any) -> Answered | str | None:
@@ -182,6 +186,8 @@ class Reading:
         try:
             if self.shape is None or not isinstance(record, dict):
                 return self._columns.example(record)
+            if self._kind in sources.CELLS:
+                record = {column: None if cell == "" else cell for column, cell in record.items()}
             read = self.shape.read(record, self.ignored, self._answers)
             return None if read is None else self._columns.example(read, record)
         except BadRecord as bad:

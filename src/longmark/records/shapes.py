@@ -73,7 +73,7 @@ class Shape:
 
     def read(self, record: Mapping[str, Any], ignored: Counter[str], seen: set[str]) -> dict[str, Any] | None:
         """The fields of a record; None if it is no answer. What is left out is counted in `ignored`."""
-        at = paths.reader({key: None if one == "" else one for key, one in record.items()})
+        at = paths.reader(record)
         for why, path in self.skips.items():
             if at(path):
                 ignored[why] += 1

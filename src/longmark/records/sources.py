@@ -319,6 +319,12 @@ def of_frame(frame: Any) -> Records:
     return _of_batches(table.column_names, table.to_batches(max_chunksize=_BATCH))
 
 
+def of_dataset(dataset: Any) -> Records:
+    """The rows of a `datasets.Dataset`, or of one that streams."""
+    tables = dataset.with_format("arrow").iter(_BATCH)
+    return enumerate((record for table in tables for _, record in of_frame(table)), 1)
+
+
 def _of_batches(names: Sequence[str], batches: Iterable[Any]) -> Records:
     number = 0
     for batch in batches:

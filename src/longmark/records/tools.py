@@ -64,7 +64,7 @@ INSPECT = Shape(
     fields={
         "id": "join('-', [to_string(id), to_string(epoch)])",
         "question": "question(input)",
-        "answer": "not_null(answer(output.choices[0].message), output.completion)",
+        "answer": "not_null(answer(output.choices[0].message), output.completion || `null`)",
         "contexts": "not_null(metadata.contexts, metadata.context, metadata.documents, metadata.passages)",
         "references": "target",
         "system": "log.eval.model",
@@ -107,23 +107,7 @@ RAGAS_TURNS = Shape(
     conversation="user_input",
 )
 
-CHAT = Shape(
-    "chat messages",
-    "the API of chat completions: lines with `messages`, as files for fine-tuning have them",
-    keys=("messages",),
-    when="type(parsed(messages)) == 'array' && type(parsed(messages)[0]) == 'object' && !question && !query && !input",
-    fields={
-        "id": "id",
-        "question": "question(messages)",
-        "answer": "not_null(answer, response, answer(messages))",
-        "contexts": "contexts",
-        "references": "not_null(references, reference)",
-        "system": "model",
-    },
-    conversation="messages",
-)
-
-SHAPES = (PROMPTFOO, DEEPEVAL, DEEPEVAL_TURNS, INSPECT, LM_EVAL, RAGAS_TURNS, CHAT)
+SHAPES = (PROMPTFOO, DEEPEVAL, DEEPEVAL_TURNS, INSPECT, LM_EVAL, RAGAS_TURNS)
 
 CONTAINERS = (
     Container(("eval", "samples"), "samples", head=("eval",)),  # Inspect
