@@ -110,6 +110,9 @@ def test_the_error_of_a_file_that_is_not_utf_8_names_once_what_it_looks_like(tmp
     with pytest.raises(BadInput, match=r"it looks like cp125\d: add --encoding cp125\d") as caught:
         read(path)
     assert str(caught.value).count("--encoding") == 1
+    path.write_bytes("question,answer\nà côté,été\n".encode("cp1252"))
+    with pytest.raises(BadInput, match=r"all records are bad.*\n.*\n.*--encoding cp125\d"):
+        read(path, skip_bad=True)
     with pytest.raises(UnknownName, match=r"unknown encoding: cp1225\. Did you mean cp1252"):
         read(path, encoding="cp1225")
 
@@ -193,7 +196,7 @@ def sheet(path: Path, rows: list[list[Any]]) -> None:
 
 
 def test_a_sheet_is_read_like_cells(tmp_path: Path) -> None:
-    rows = [
+    rows: list[list[Any]] = [
         ["id", "question", "answer", "contexts", "day"],
         [7, "Where?", "In Africa.", '["a", "b"]', datetime.date(2026, 11, 2)],
     ]

@@ -23,6 +23,7 @@ _PASSAGES = 2  # passages of an example that are shown
 def look(arguments: argparse.Namespace) -> int:
     its = reading(arguments)
     del its["skip_bad"]
+    arguments.skip_bad = True  # bad records are counted
     limit = its.pop("limit") or FIRST
     found = looked(arguments.examples, limit=limit, **its)
     width = shutil.get_terminal_size((100, 24)).columns

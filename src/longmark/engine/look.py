@@ -102,16 +102,22 @@ def look(given: ExampleSource, *, limit: int = FIRST, **reading: Any) -> Look:
 
 def _missing(metric: Metric, example: Answered) -> set[str]:
     """What a metric needs and an example does not have. A metric of one answer scores both answers of a pair."""
-    if metric.pairs != isinstance(example, Pair) and metric.pairs:
+    if metric.pairs and not isinstance(example, Pair):
         return {"pairs of answers"}
     if metric.variants != (example.variant_of is not None):
         return {"variants of questions"} if metric.variants else {"original questions"}
-    both = isinstance(example, Pair) and not metric.pairs
-    return {name for name in metric.needs if not (both and name == "answer") and metrics.is_missing(example, name)}
+    return {name for name in metric.needs for one in _sides(metric, example) if metrics.is_missing(one, name)}
+
+
+def _sides(metric: Metric, example: Answered) -> tuple[Answered, ...]:
+    if isinstance(example, Pair) and not metric.pairs:
+        return example.side("a"), example.side("b")
+    return (example,)
 
 
 def _calls(metric: Metric, examples: list[Answered]) -> int:
     if not metric.models:
         return 0
     params = metric.params()
-    return max((metric.calls(one, params, 1) for one in examples if not _missing(metric, one)), default=0)
+    able = [_sides(metric, one) for one in examples if not _missing(metric, one)]
+    return max((sum(metric.calls(one, params, 1) for one in its) for its in able), default=0)

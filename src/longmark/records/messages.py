@@ -78,9 +78,8 @@ def passages(value: Any) -> list[Any]:
         inner = next((value[key] for key in _PASSAGES if isinstance(parsed(value.get(key)), list | dict)), None)
         return passages(inner) if inner is not None else [one for one in [_passage(value)] if one]
     if isinstance(value, list):
-        return [
-            one for item in value for one in (passages(item) if isinstance(item, list) else [_passage(item)]) if one
-        ]
+        lists = (passages(one) if isinstance(one, list) else [_passage(one)] for one in map(parsed, value))
+        return [one for found in lists for one in found if one]
     return [value] if isinstance(value, str) and value else []
 
 

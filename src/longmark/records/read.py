@@ -17,7 +17,7 @@ from longmark.records.example import Example, Question
 from longmark.records.files import BadLines
 from longmark.records.pair import Answered, Pair, singles
 from longmark.records.shapes import Shape
-from longmark.records.traces import assembled
+from longmark.records.spans import assembled
 
 ExampleSource = str | Path | Iterable[Answered | Mapping[str, Any]] | Any
 """A file, Examples or records, or a table: a DataFrame of pandas or polars, a table of pyarrow."""
@@ -157,12 +157,17 @@ class Reading:
             raise UserError(f"--map: no record of {self.name} has {self._columns.unseen()}")
         if self.bad and self._skip_bad and not self.good:
             left = f"{self.name}: all records are bad ({self.bad:,} of {self.bad:,})"
-            raise BadInput([left, *self.bad_lines], self.bad + 1)
+            notes = self._encoding_note()
+            raise BadInput([left, *self.bad_lines, *notes], self.bad + 1 + len(notes))
         if self.bad and not self._skip_bad:
-            text = self._kind in sources.TEXT and not self._encoding
-            if text and (note := sources.encoding_note(Path(self.name))):
-                raise BadInput([*self.bad_lines, note], self.bad + 1)
+            if notes := self._encoding_note():
+                raise BadInput([*self.bad_lines, *notes], self.bad + 1)
             self._wrong.check()
+
+    def _encoding_note(self) -> list[str]:
+        """What the file seems to be written in, if it is a text that is not UTF-8."""
+        text = self._kind in sources.TEXT and not self._encoding
+        return [note] if text and (note := sources.encoding_note(Path(self.name))) else []
 
     def _new_columns(self) -> Columns:
         return Columns(self._mapping, cells=self._kind in sources.CELLS)

@@ -1,6 +1,6 @@
 """What files of other tools look like: a `Shape` says how its records are known, and where an example's fields are.
 
-The declarations are in `tools` (results and logs of evaluations) and `traces` (spans). All paths are those of
+The declarations are in `tools` (results and logs of evaluations) and `traces` (of `spans`). All paths are those of
 `records.paths`; those of one shape are read from the record, after a cell or value that is JSON text is parsed.
 """
 
@@ -52,7 +52,7 @@ class Shape:
     ignored       what is ignored -> path to a list, or to a number of them
     skips         what a record is that is no answer -> path that is true of it
     once          a path: of records with the same value there, the first is read
-    spans         the records are spans, or have them: `traces` makes a record of each trace
+    spans         the records are spans, or have them: `records.spans` makes a record of each trace
     """
 
     name: str

@@ -1,29 +1,14 @@
-"""Traces of applications: which spans of a trace are the question, the answer and the passages.
+"""The declarations of traces: where each convention has the kind, the input, the output and the passages of a span.
+`spans` makes one record of the spans of a trace.
 
-A trace gives one answer: that of the outermost span that has both a question and an answer, and of several the last.
-Its passages are what all retrievers of the trace returned. Spans of one trace may stand anywhere in a file; they are
-sorted in a temporary file, so that memory stays flat.
+Each names the version and the source that its fixture in tests/records/tools follows.
 """
 
 from __future__ import annotations
 
-import sqlite3
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
 from dataclasses import replace
-from itertools import groupby
-from operator import itemgetter
-from typing import Any
 
-import orjson
-
-from longmark.records import messages, paths
 from longmark.records.shapes import Shape, Spans
-
-_RETRIEVERS = frozenset(("RETRIEVER", "RETRIEVAL", "RERANKER"))
-_TOOLS = frozenset(("TOOL", "EXECUTE_TOOL"))
-_NO_ANSWER = _RETRIEVERS | _TOOLS | {"EMBEDDING", "EMBEDDINGS", "EVALUATOR", "GUARDRAIL", "EVENT"}
 
 _OF_TRACE = {
     "id": "trace_id",
@@ -68,13 +53,7 @@ PHOENIX = Shape(
     keys=("context",),
     when="context.trace_id",
     fields=_OF_TRACE,
-    spans=Spans(
-        trace="context.trace_id",
-        id="context.span_id",
-        parent="parent_id",
-        start="start_time",
-        **_CONVENTIONS,
-    ),
+    spans=Spans(trace="context.trace_id", id="context.span_id", parent="parent_id", start="start_time", **_CONVENTIONS),
 )
 
 PHOENIX_TABLE = replace(PHOENIX, name="a table of Phoenix's spans", keys=("context.trace_id",), when="")
@@ -115,7 +94,7 @@ LANGFUSE = Shape(
         "contexts": "parsed(observations)[?type=='RETRIEVER'].output[]",
         "references": "metadata.reference || metadata.expected_output",
     },
-    meta={"tags": "parsed(tags)", "trace_id": "id"},
+    meta={"tags": "parsed(tags)"},
     conversation="[input, output]",
     ignored={"scores in Langfuse": "parsed(scores)", "observations": "parsed(observations)[?type!='RETRIEVER']"},
 )
@@ -138,155 +117,3 @@ LANGFUSE_OBSERVATIONS = Shape(
 )
 
 SHAPES = (OTLP, PHOENIX, PHOENIX_TABLE, MLFLOW, MLFLOW_TABLE, LANGFUSE, LANGFUSE_OBSERVATIONS)
-
-
-def assembled(records: Iterable[tuple[int, Any]], shape: Shape, ignored: Counter[str]) -> Iterator[tuple[int, Any]]:
-    """(place, record of a trace) of records with spans, in the order in which the traces begin; what is no object comes
-    as it is. A trace without an answer is counted."""
-    assert shape.spans is not None
-    with closing(sqlite3.connect("", isolation_level=None)) as db:
-        db.executescript(
-            "PRAGMA journal_mode = OFF; PRAGMA cache_size = -4096; BEGIN;"
-            "CREATE TABLE traces (trace TEXT PRIMARY KEY, first INTEGER) WITHOUT ROWID;"
-            "CREATE TABLE spans (n INTEGER PRIMARY KEY, trace TEXT, span BLOB)"
-        )
-        for place, record in records:
-            if not isinstance(record, dict):
-                yield place, record
-                continue
-            for span in spans_of(record, shape.spans):
-                if not span["trace"]:
-                    ignored["spans without a trace"] += 1
-                    continue
-                db.execute("INSERT OR IGNORE INTO traces VALUES (?, ?)", (span["trace"], place))
-                line = orjson.dumps(span, default=str, option=orjson.OPT_NON_STR_KEYS)
-                db.execute("INSERT INTO spans (trace, span) VALUES (?, ?)", (span["trace"], line))
-        rows = db.execute("SELECT first, trace, span FROM spans JOIN traces USING (trace) ORDER BY first, trace, n")
-        for (place, _), group in groupby(rows, key=itemgetter(0, 1)):
-            made = trace_of([orjson.loads(span) for _, _, span in group], ignored)
-            if made is None:
-                ignored["traces without a question and an answer"] += 1
-            else:
-                yield place, made
-
-
-def spans_of(record: dict[str, Any], form: Spans) -> Iterator[dict[str, Any]]:
-    """The spans of a record, each with what `Spans` names."""
-    record = nested(record, inside=False)
-    found = paths.reader(record)(form.spans) if form.spans else [record]
-    for span in found if isinstance(found, list) else ():
-        if not isinstance(span, dict):
-            continue
-        at = paths.reader({**span, "attributes": nested(_attributes(span.get("attributes"))), "of": record})
-        kind = str(at(form.kind) or "").upper()
-        yield {
-            "trace": _hex(at(form.trace)),
-            "id": _hex(at(form.id)),
-            "parent": _hex(at(form.parent)),
-            "start": str(at(form.start) or "").rjust(20, "0"),
-            "kind": kind,
-            "name": at(form.name),
-            "input": at(form.input),
-            "output": None if kind in _RETRIEVERS else at(form.output),
-            "documents": messages.passages(at(form.documents)) if kind in _RETRIEVERS else [],
-            "model": at(form.model),
-            "instructions": bool(form.instructions and at(form.instructions)),
-            "response": at(form.response) if form.response else None,
-        }
-
-
-def trace_of(spans: Sequence[Mapping[str, Any]], ignored: Counter[str]) -> dict[str, Any] | None:
-    """The record of a trace; None if no span has a question and an answer."""
-    parents = {span["id"]: span["parent"] for span in spans}
-    ordered = sorted(spans, key=itemgetter("start"))
-    answers = [span for span in ordered if span["kind"] not in _NO_ANSWER and _is_answer(span)]
-    if not answers:
-        return None
-    depths = [_depth(span["id"], parents) for span in answers]
-    chosen = [span for span, depth in zip(answers, depths, strict=True) if depth == min(depths)][-1]
-    last = answers[-1]
-    retrieved = [one for span in ordered if span["kind"] in _RETRIEVERS for one in span["documents"]]
-    tools, retrievers = (sum(span["kind"] in kinds for span in spans) for kinds in (_TOOLS, _RETRIEVERS))
-    left = Counter({"other spans": len(spans) - 1 - tools - retrievers, "system prompts": last["instructions"]})
-    messages.count_ignored([last["input"], last["output"]], left)
-    left["tool calls"] = max(left["tool calls"], tools)
-    ignored.update(left)
-    model = chosen["model"] or last["model"]
-    return {
-        "trace_id": chosen["trace"],
-        "span_id": chosen["id"],
-        "name": chosen["name"],
-        "input": chosen["input"],
-        "output": chosen["output"],
-        "documents": [one for place, one in enumerate(retrieved) if one not in retrieved[:place]],
-        "model": model if isinstance(model, str) else None,
-        "response_id": chosen["response"] or last["response"],
-    }
-
-
-def _is_answer(span: Mapping[str, Any]) -> bool:
-    return all((messages.question(span["input"]), messages.answer(span["output"])))
-
-
-def _depth(span: str, parents: Mapping[str, str]) -> int:
-    """How many spans of the trace are around a span; a circle of parents ends."""
-    depth = 0
-    while (span := parents.get(span, "")) in parents and depth < len(parents):
-        depth += 1
-    return depth
-
-
-def _hex(value: Any) -> str:
-    return str(value or "").removeprefix("0x")
-
-
-def _attributes(given: Any) -> dict[str, Any]:
-    """Attributes as an object, also those of OTLP: a list of keys and values."""
-    given = messages.parsed(given)
-    if isinstance(given, list):
-        pairs = [one for one in given if isinstance(one, dict) and isinstance(one.get("key"), str)]
-        return {one["key"]: _value(one.get("value")) for one in pairs}
-    return given if isinstance(given, dict) else {}
-
-
-def _value(given: Any) -> Any:
-    """The value of an attribute in OTLP's JSON."""
-    if not isinstance(given, dict) or len(given) != 1:
-        return None
-    ((kind, value),) = given.items()
-    if kind == "arrayValue":
-        return [_value(one) for one in value.get("values") or []] if isinstance(value, dict) else None
-    if kind == "kvlistValue":
-        return _attributes(value.get("values")) if isinstance(value, dict) else None
-    return value
-
-
-def nested(flat: Mapping[str, Any], inside: bool = True) -> dict[str, Any]:
-    """An object whose keys with dots are objects in each other, and lists where all keys are numbers: the role is
-    `llm.input_messages[0].message.role`. A key that does not fit among the others stays. inside: in its parts too."""
-    made: dict[str, Any] = {}
-    for key, value in flat.items():
-        *around, last = key.split(".", 12)
-        place: Any = made
-        for part in around:
-            place = place.setdefault(part, {}) if isinstance(place, dict) else None
-        value = _nested(value) if inside else value
-        if isinstance(place, dict) and last not in place:
-            place[last] = value
-        else:
-            made.setdefault(key, value)
-    return {key: _listed(value) for key, value in made.items()}
-
-
-def _nested(value: Any) -> Any:
-    if isinstance(value, list):
-        return [_nested(one) for one in value]
-    return nested(value) if isinstance(value, dict) else value
-
-
-def _listed(value: Any) -> Any:
-    if not isinstance(value, dict):
-        return value
-    value = {key: _listed(one) for key, one in value.items()}
-    numbers = all(isinstance(key, str) and key.isdecimal() for key in value)
-    return [value[key] for key in sorted(value, key=int)] if value and numbers else value
