@@ -36,6 +36,16 @@ CELLS = frozenset(("csv", "tsv", "xlsx"))
 
 LONGEST_CELL = 1 << 26  # characters of a CSV cell (Python's own limit is 131,072), bytes of a Parquet value
 
+_USUAL = (
+    "cp1252",
+    "cp1250",
+    "cp1251",
+    "cp1253",
+    "shift_jis",
+    "gb18030",
+    "euc_kr",
+    "big5",
+)  # encodings, the usual first
 _HINT = re.compile(r'"?sep=([,;:|\t])"?', re.IGNORECASE)  # the first line of a CSV file that Excel takes for no data
 _SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", ":": "colons", "|": "bars"}
 _BATCH = 128  # records of Parquet: with a megabyte of contexts each, still little memory
@@ -102,7 +112,7 @@ def check_encoding(name: str) -> None:
         if not codecs.lookup(name)._is_text_encoding:
             raise LookupError
     except LookupError:
-        usual = ("cp1252", "utf-16", "latin-1", "cp1251", "cp1250", "shift_jis", "gb18030", "euc_kr", "mac_roman")
+        usual = (*_USUAL, "utf-16")
         raise UnknownName("encoding", name, usual, f"Usual ones are {', '.join(usual)}.") from None
 
 
@@ -118,9 +128,10 @@ def encoding_note(path: Path) -> str:
             from charset_normalizer import from_bytes
 
             around = sample[max(0, error.start - (1 << 15)) : error.start + (1 << 15)]
-            best = from_bytes(around).best()
-            guess = "cp1252" if best is None or best.encoding in ("utf_8", "ascii") else best.encoding
-            return f"{path} is not UTF-8; it looks like {guess}: add --encoding {guess}, or save the file as UTF-8"
+            fits = [name for one in from_bytes(around, cp_isolation=list(_USUAL)) for name in one.could_be_from_charset]
+            guess, *others = sorted(dict.fromkeys(fits), key=lambda name: name != _USUAL[0]) or _USUAL[:1]
+            looks = f"{guess} or {others[0]}" if others else guess
+            return f"{path} is not UTF-8; it looks like {looks}: add --encoding {guess}, or save the file as UTF-8"
     return ""
 
 
