@@ -294,12 +294,27 @@ class Observations:
         runs = range(len(self._runs)) if run is None else (run,)
         return [one for number in runs for one in self._signatures.get((number, metric), {}).values()]
 
-    def scores(self) -> Iterator[tuple[int, int, str, str, float | None]]:
-        """(metric, system, question_id, cluster, score) of every row, by metric and system, in the order of the
-        examples."""
+    def number_questions(self, unknown: str) -> Iterator[tuple[str, int, str, str]]:
+        """Numbers the questions from 0, by their ids, for `scores`. (question_id, number of its cluster by the
+        cluster's name, its least and its greatest cluster), in this order. unknown: how ids
+        begin that are no question's."""
+        self._db.executescript(
+            "DROP TABLE IF EXISTS questions;"
+            "CREATE TABLE questions (id TEXT PRIMARY KEY, number INTEGER, least TEXT, most TEXT) WITHOUT ROWID;"
+            "INSERT INTO questions SELECT question_id, row_number() OVER (ORDER BY question_id) - 1, "
+            f"min({_CLUSTER}), max({_CLUSTER}) FROM examples WHERE substr(question_id, 1, {len(unknown)}) <> "
+            f"'{unknown}' GROUP BY question_id"
+        )
+        query = "SELECT id, dense_rank() OVER (ORDER BY least) - 1, least, most FROM questions ORDER BY number"
+        return iter(self._db.execute(query))
+
+    def scores(self) -> Iterator[tuple[int, int, int | None, str, float | None]]:
+        """(metric, system, number of the question, question_id, score) of every row, by metric and system, in the order
+        of the examples; None for a question without a number."""
         query = (
-            f"SELECT metric, scores.system, question_id, {_CLUSTER}, score FROM scores "
-            "JOIN examples ON number = example ORDER BY metric, scores.system, example"
+            "SELECT metric, scores.system, questions.number, question_id, score FROM scores "
+            "JOIN examples ON examples.number = example LEFT JOIN questions ON questions.id = question_id "
+            "ORDER BY metric, scores.system, example"
         )
         return iter(self._db.execute(query))
 
@@ -329,10 +344,22 @@ class Observations:
         """The question ids, sorted."""
         return [one for (one,) in self._db.execute("SELECT DISTINCT question_id FROM examples ORDER BY question_id")]
 
-    def rows(self, run: int) -> Iterator[tuple[str, int]]:
-        """The distinct (example id, metric number) of the rows of a source, by its place."""
-        query = "SELECT DISTINCT id, metric FROM scores JOIN examples ON number = example WHERE run = ?"
-        return iter(self._db.execute(query, (run,)))
+    def having_rows(self, run: int, ids: Iterable[str]) -> tuple[int, int, list[int]]:
+        """How many different examples these ids are, how many of them have a row of a source (by its place), and of
+        each metric with such a row on how many of them."""
+        self._db.executescript(
+            "CREATE TABLE IF NOT EXISTS ids (id TEXT PRIMARY KEY) WITHOUT ROWID; DELETE FROM ids; BEGIN"
+        )
+        self._db.executemany("INSERT OR IGNORE INTO ids VALUES (?)", ((one,) for one in ids))
+        self._db.execute("COMMIT")
+        of = "FROM ids JOIN examples USING (id) JOIN scores ON number = example WHERE run = ?"
+        (count,) = self._db.execute("SELECT count(*) FROM ids").fetchone()
+        (having,) = self._db.execute(f"SELECT count(DISTINCT id) {of}", (run,)).fetchone()
+        return (
+            count,
+            having,
+            [n for (n,) in self._db.execute(f"SELECT count(DISTINCT id) {of} GROUP BY metric", (run,))],
+        )
 
     def grouped(self) -> Iterator[tuple[tuple[int, int], Iterator[list[float]]]]:
         """Each (metric, system) with a score, and its scores as a list for each cluster."""

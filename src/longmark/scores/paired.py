@@ -111,9 +111,8 @@ class Scores:
         """How many answers of a system have no score, and how many there should be: its rows, and a row for each
         question on which another system has one."""
         columns = [self._columns.get((metric, name), _Column()) for name in (system, *self.systems)]
-        asked = {question for column in columns for question in (*column.questions, *column.silent)}
-        own = columns[0]
-        no_row = len(asked) - len({*own.questions, *own.silent})
+        asked = [np.unique(np.concatenate(column.places())) for column in columns]
+        own, no_row = columns[0], len(np.unique(np.concatenate(asked))) - len(asked[0])
         unscored = len(own.silent) + max(own.lost, no_row)  # what is lost may be what is without a row
         return unscored, len(own.questions) + unscored
 
@@ -207,7 +206,7 @@ class _Column:
         return found
 
     def repeated(self) -> int:
-        return len(self.questions) - len(set(self.questions))
+        return len(self.questions) - len(np.unique(self.places()[0]))
 
 
 def read_scores(
@@ -241,14 +240,20 @@ def _scores(index: Observations, manifests: tuple[Manifest, ...], by: str, judge
     labels = [runs[run] if by == BY_RUN else name for run, name in members]
     shared = {label for label, count in Counter(labels).items() if count > 1}  # of several systems of the index
     names, facts = index.metrics, index.facts(manifests)
-    known = (question for question in index.questions() if not question.startswith(UNKNOWN_QUESTION))
-    numbers = {question: number for number, question in enumerate(known)}
+    questions, clusters = list[str](), array("q")
+    for question, cluster, least, most in index.number_questions(UNKNOWN_QUESTION):
+        if least != most:
+            raise UserError(
+                f"--cluster {index.cluster}: the question {question} is in two clusters ({least[1:]} and {most[1:]}), "
+                "and systems are compared by question: use a field that all answers to a question share"
+            )
+        questions.append(question)
+        clusters.append(cluster)
     columns: dict[tuple[str, str], _Column] = {}
     owner: dict[tuple[int, str, int], int] = {}
-    clusters: dict[int, str] = {}
     given: _ByRun = {}
-    for metric, system, question, cluster, score in index.scores():
-        label, number = labels[system], numbers.get(question)
+    for metric, system, number, question, score in index.scores():
+        label = labels[system]
         column = columns.setdefault((names[metric], label), _Column())
         column.rows += 1
         if judges:
@@ -257,12 +262,6 @@ def _scores(index: Observations, manifests: tuple[Manifest, ...], by: str, judge
         if number is None:
             column.lost += 1
             continue
-        if clusters.setdefault(number, cluster) != cluster:
-            both = " and ".join(sorted({clusters[number][1:], cluster[1:]}))
-            raise UserError(
-                f"--cluster {index.cluster}: the question {question} is in two clusters ({both}), and systems are "
-                "compared by question: use a field that all answers to a question share"
-            )
         if label in shared and not judges and (first := owner.setdefault((metric, label, number), system)) != system:
             folders = [str(manifests[members[one][0]].folder) for one in (first, system)]
             systems = [members[one][1] for one in (first, system)]
@@ -284,8 +283,8 @@ def _scores(index: Observations, manifests: tuple[Manifest, ...], by: str, judge
     return Scores(
         metrics=tuple(facts),
         systems=tuple(dict.fromkeys(labels)),
-        questions=tuple(numbers),
-        clusters=np.unique([clusters[number] for number in range(len(numbers))], return_inverse=True)[1],
+        questions=tuple(questions),
+        clusters=np.array(clusters, dtype=np.int64),
         cluster=index.cluster,
         facts=facts,
         by=by,
@@ -340,19 +339,12 @@ def _missing_rows(index: Observations, manifests: Sequence[Manifest]) -> tuple[M
     having = {run for run, _ in index.runs_and_names()}
     found = []
     for run, manifest in enumerate(manifests):
-        originals = {example.id for example in examples_of(manifest.folder) if example.variant_of is None}
+        ids = (example.id for example in examples_of(manifest.folder) if example.variant_of is None)
+        originals, seen, metrics = index.having_rows(run, ids)
         if run not in having:
-            found.append(Missing(run, len(originals), len(originals), 0, empty=True))
-            continue
-        metrics: Counter[int] = Counter()
-        seen = set()
-        for example, metric in index.rows(run):
-            if example in originals:
-                metrics[metric] += 1
-                seen.add(example)
-        rows = sum(len(originals) - count for count in metrics.values())
-        if rows:
-            found.append(Missing(run, len(originals), len(originals) - len(seen), rows, empty=False))
+            found.append(Missing(run, originals, originals, 0, empty=True))
+        elif rows := sum(originals - count for count in metrics):
+            found.append(Missing(run, originals, originals - seen, rows, empty=False))
     return tuple(found)
 
 
