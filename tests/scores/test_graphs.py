@@ -73,7 +73,7 @@ def test_runs_without_graphs_and_folders_that_hold_something_are_refused(
     with pytest.raises(UserError, match="is not empty; name a new folder"):
         write_graphs(run, run)
     assert main(["export", str(run)]) == 2
-    assert "add --bundle FILE.zip or --graphs DIR" in capsys.readouterr().err
+    assert "add --bundle FILE.zip, --graphs DIR or --to" in capsys.readouterr().err
 
 
 def test_a_damaged_graph_is_named_and_the_others_are_written(
