@@ -104,11 +104,10 @@ def manifest_models(longmark: Command) -> Done:
 
 def cached_models(longmark: Command) -> Done:
     store = open_cache(None)
-    store._db.execute(  # as a call of this model would leave it
+    store.store.do(  # as a call of this model would leave it
         "INSERT INTO calls (key, kind, model, created, reply) VALUES (?, 'chat', ?, 0, ?)",
         (b"k", f"m{HOSTILE}", b"r"),
     )
-    store._db.commit()
     store.close()
     return longmark("cache")
 

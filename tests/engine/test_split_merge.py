@@ -27,6 +27,7 @@ from longmark.models.cache import CallCache
 from longmark.models.fake import FakeChat, FakeEmbedder
 from longmark.models.handles import Backends
 from longmark.models.protocols import ChatReply, Tokens
+from longmark.models.stores.copying import Copied
 from longmark.records import Usage
 from longmark.records.parts import part_of
 from longmark.records.read import Reading
@@ -223,8 +224,8 @@ def test_the_replies_of_the_parts_serve_a_later_run(tmp_path: Path):
         executed(tmp_path / f"parts/{n}.part", tmp_path / f"runs/{n}", settings_of((QR,)), tmp_path / f"{n}.sqlite")
     store = CallCache(tmp_path / "all.sqlite")
     merge([tmp_path / "runs/1", tmp_path / "runs/2"], tmp_path / "run", store, [tmp_path / "1.sqlite"])
-    assert store.take_from(tmp_path / "2.sqlite")[0] > 0
-    assert store.take_from(tmp_path / "2.sqlite") == (0, 0)
+    assert store.take_from(tmp_path / "2.sqlite").replies > 0
+    assert store.take_from(tmp_path / "2.sqlite") == Copied()
     store.close()
     result = executed(file, tmp_path / "again", settings_of((QR,)), tmp_path / "all.sqlite")
     assert (result.counts.calls, result.counts.requests) == (0, 0)
@@ -236,7 +237,7 @@ def test_a_call_with_different_replies_in_two_caches_is_counted(tmp_path: Path):
         asyncio.run(store.put(b"k", "chat", "m", text.encode(), 0.0))
         store.close()
     store = CallCache(tmp_path / "a")
-    assert [store.take_from(tmp_path / name) for name in "bc"] == [(0, 1), (0, 1)]
+    assert [store.take_from(tmp_path / name) for name in "bc"] == [Copied(others=1)] * 2
     assert store.get(b"k") == (b"1", 0.0)
     with pytest.raises(UserError, match="does not exist"):
         store.take_from(tmp_path / "none")

@@ -10,11 +10,14 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.models.conftest import Place
 from tests.program import ROOT, environment
 
 from longmark.errors import UserError
-from longmark.models import cache as caches
-from longmark.models.cache import CallCache, _file_system
+from longmark.models import stores
+from longmark.models.cache import CallCache
+from longmark.models.stores import sqlite as sqlite_store
+from longmark.models.stores.sqlite import file_system
 
 KEYS = [b"a" * 32, b"b" * 32, b"c" * 32]
 LAYOUT_1 = """
@@ -69,17 +72,17 @@ def test_a_network_file_system_is_refused_with_the_way_out(tmp_path: Path, kind:
     mounts.write_text(
         f"22 1 0:20 / / rw - ext4 /dev/sda1 rw\n31 22 0:40 / {escaped} rw,relatime shared:1 - {kind} host:/x rw\n"
     )
-    assert _file_system(shared / "deep" / "calls.sqlite", mounts) == kind
-    assert _file_system(tmp_path / "calls.sqlite", mounts) == "ext4"
-    monkeypatch.setattr(caches, "_file_system", lambda path: _file_system(path, mounts))
+    assert file_system(shared / "deep" / "calls.sqlite", mounts) == kind
+    assert file_system(tmp_path / "calls.sqlite", mounts) == "ext4"
+    monkeypatch.setattr(sqlite_store, "file_system", lambda path: file_system(path, mounts))
     with pytest.raises(UserError, match=r"network file system.*--cache FILE, or set LONGMARK_HOME"):
         CallCache(shared / "calls.sqlite")
     assert not shared.exists()
 
 
-def test_one_of_two_is_given_a_key_and_the_other_one_after_it_was_released(tmp_path: Path):
+def test_one_of_two_is_given_a_key_and_the_other_one_after_it_was_released(place: Place):
     async def both() -> None:
-        one, other = CallCache(tmp_path / "c.sqlite"), CallCache(tmp_path / "c.sqlite")
+        one, other = CallCache(place("c")), CallCache(place("c"))
         assert await one.claim(KEYS[:2]) == set(KEYS[:2])
         assert await other.claim(KEYS) == {KEYS[2]}
         one.release([KEYS[0]])
@@ -92,9 +95,9 @@ def test_one_of_two_is_given_a_key_and_the_other_one_after_it_was_released(tmp_p
     asyncio.run(both())
 
 
-def test_closing_ends_claims(tmp_path: Path):
+def test_closing_ends_claims(place: Place):
     async def both() -> None:
-        one, other = CallCache(tmp_path / "c.sqlite"), CallCache(tmp_path / "c.sqlite")
+        one, other = CallCache(place("c")), CallCache(place("c"))
         await one.claim(KEYS)
         one.close()
         assert await other.claim(KEYS) == set(KEYS)
@@ -103,11 +106,11 @@ def test_closing_ends_claims(tmp_path: Path):
     asyncio.run(both())
 
 
-def test_closing_writes_what_is_still_to_be_written(tmp_path: Path, caplog: pytest.LogCaptureFixture):
+def test_closing_writes_what_is_still_to_be_written(place: Place, caplog: pytest.LogCaptureFixture):
     """As after a failed call: its claim is released in the last turn of the loop."""
 
     async def main() -> None:
-        cache = CallCache(tmp_path / "c.sqlite")
+        cache = CallCache(place("c"))
         assert await cache.claim(KEYS[:1]) == {KEYS[0]}
         put = asyncio.ensure_future(cache.put(KEYS[1], "chat", "m", b"{}", None))
         await asyncio.sleep(0)  # it is begun
@@ -119,14 +122,14 @@ def test_closing_writes_what_is_still_to_be_written(tmp_path: Path, caplog: pyte
 
     asyncio.run(main())
     assert caplog.records == []  # "Cannot operate on a closed database"
-    cache = CallCache(tmp_path / "c.sqlite")
+    cache = CallCache(place("c"))
     assert cache.get(KEYS[1]) == (b"{}", None)
     cache.close()
 
 
-def test_a_claim_whose_asker_was_cancelled_is_released(tmp_path: Path):
+def test_a_claim_whose_asker_was_cancelled_is_released(place: Place):
     async def both() -> None:
-        one, other = CallCache(tmp_path / "c.sqlite"), CallCache(tmp_path / "c.sqlite")
+        one, other = CallCache(place("c")), CallCache(place("c"))
         asking = asyncio.ensure_future(one.claim(KEYS))
         await asyncio.sleep(0)  # it has asked, and nothing is committed yet
         asking.cancel()
@@ -161,11 +164,11 @@ def test_a_claim_from_another_machine_ends_with_its_lease(tmp_path: Path, monkey
     cache.close()
 
 
-def test_claims_are_renewed_while_they_are_held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(caches, "LEASE", 0.3)
+def test_claims_are_renewed_while_they_are_held(place: Place, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(stores, "LEASE", 0.3)
 
     async def hold() -> set[bytes]:
-        one, other = CallCache(tmp_path / "c.sqlite"), CallCache(tmp_path / "c.sqlite")
+        one, other = CallCache(place("c")), CallCache(place("c"))
         await one.claim(KEYS)
         await asyncio.sleep(0.8)
         granted = await other.claim(KEYS)

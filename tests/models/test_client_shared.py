@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from pathlib import Path
+from collections.abc import Collection
 
 import pytest
+from tests.models.conftest import Place
 
 from longmark.models.cache import CallCache, call_key
 from longmark.models.client import Client, UsageLog
 from longmark.models.fake import FakeChat, FakeEmbedder
 from longmark.models.protocols import ChatRequest, Message
+from longmark.models.stores import Seen
 
 
 def asking(text: str) -> ChatRequest:
@@ -19,8 +21,8 @@ def asking(text: str) -> ChatRequest:
 
 
 @pytest.fixture
-def cache(tmp_path: Path):
-    made = CallCache(tmp_path / "calls.sqlite")
+def cache(place: Place):
+    made = CallCache(place("calls"))
     yield made
     made.close()
 
@@ -127,29 +129,26 @@ def test_a_reply_that_cannot_be_stored_is_an_error_and_no_wait_without_end(cache
     assert cache.get(b"key") == (b"{}", 0.0)
 
 
-def test_a_reply_that_another_process_stores_between_two_looks_is_not_paid_again(tmp_path: Path):
+def test_a_reply_that_another_process_stores_between_two_looks_is_not_paid_again(place: Place):
     """The look that finds nothing and the question whether something unreadable is stored must be one look."""
     model = FakeChat("85")
 
     async def both() -> str:
-        ours, theirs = CallCache(tmp_path / "c.sqlite"), CallCache(tmp_path / "c.sqlite")
+        ours, theirs = CallCache(place("c")), CallCache(place("c"))
         request = ChatRequest((Message("user", "?"),))
         key = call_key(model.identity, "chat", request)
         await theirs.claim([key])
-        get, looks = ours.get, 0
+        look, looks = ours.look, 0
 
-        def look(wanted: bytes) -> tuple[bytes, float | None] | None:
+        async def looking(keys: Collection[bytes], *, every: bool = False) -> Seen:
             nonlocal looks
-            found = get(wanted)
+            seen = await look(keys, every=every)
             looks += 1
-            if looks == 2:  # after the claim was refused
-                theirs._puts.append((key, "chat", "m", 0.0, 0.0, b'{"text": "70"}', None))
-                theirs._freed.append(key)
-                theirs._flushed = asyncio.get_running_loop().create_future()
-                theirs._commit()
-            return found
+            if looks == 2:  # while the claim is held
+                await theirs.put(key, "chat", "m", b'{"text": "70"}', 0.0)
+            return seen
 
-        ours.get = look  # type: ignore[method-assign, assignment]
+        ours.look = looking  # type: ignore[method-assign]
         reply = await Client(ours).chat(model, request, UsageLog())
         ours.close()
         theirs.close()

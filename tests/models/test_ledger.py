@@ -9,10 +9,12 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.models.conftest import Place
 from tests.models.test_cache import KEYS, LAYOUT_1
 from tests.program import ROOT, environment
 
@@ -22,6 +24,7 @@ from longmark.models.budget import Budget
 from longmark.models.cache import Attempt, CallCache, call_key
 from longmark.models.client import Client, NotResent, UsageLog
 from longmark.models.protocols import Capabilities, ChatReply, ChatRequest, EmbedReply, Message, Tokens
+from longmark.models.stores.copying import Copied
 
 CUT = ServerFault("cut").with_bill()
 UNREACHED = ServerFault("no connection")
@@ -66,8 +69,8 @@ def dollars(tokens: Tokens) -> float:
 
 
 @pytest.fixture
-def cache(tmp_path: Path) -> Iterator[CallCache]:
-    cache = CallCache(tmp_path / "c.sqlite")
+def cache(place: Place) -> Iterator[CallCache]:
+    cache = CallCache(place("c"))
     yield cache
     cache.close()
 
@@ -98,8 +101,11 @@ def ask(client: Client, model: Endpoint, *texts: str) -> list[str | type]:
 
 def rows(cache: CallCache, *columns: str) -> list[tuple[Any, ...]]:
     """The ledger's rows as another process sees them."""
-    with sqlite3.connect(cache.path) as database:
-        return database.execute(f"SELECT {', '.join(columns or ['state'])} FROM attempts ORDER BY id").fetchall()
+    with closing(CallCache(cache.store.place)) as other:
+        found: list[tuple[Any, ...]] = other.do(
+            f"SELECT {', '.join(columns or ['state'])} FROM attempts ORDER BY id"
+        ).fetchall()
+        return found
 
 
 def test_an_attempt_is_on_disk_as_sent_before_the_request_leaves(cache: CallCache):
@@ -160,8 +166,7 @@ def test_one_attempt_for_several_texts_is_one_row(cache: CallCache):
     client = client_of(cache)
     asyncio.run(client.embed(Endpoint(""), ["a", "b", "c"], UsageLog()))
     assert rows(cache, "calls", "kind", "state", "prompt") == [(3, "embed", "answered", 3)]
-    with sqlite3.connect(cache.path) as database:
-        assert database.execute("SELECT count(*), min(attempt), max(attempt) FROM calls").fetchone() == (3, 1, 1)
+    assert cache.do("SELECT count(*), min(attempt), max(attempt) FROM calls").fetchone() == (3, 1, 1)
 
 
 def test_what_is_not_sent_has_no_row(cache: CallCache):
@@ -218,9 +223,9 @@ def test_the_attempts_of_a_process_that_was_killed_are_unknown(tmp_path: Path):
     cache.close()
 
 
-def test_attempts_under_way_elsewhere_are_not_unknown(tmp_path: Path):
+def test_attempts_under_way_elsewhere_are_not_unknown(place: Place):
     async def both() -> None:
-        one, other = CallCache(tmp_path / "c.sqlite"), CallCache(tmp_path / "c.sqlite")
+        one, other = CallCache(place("c")), CallCache(place("c"))
         await one.claim(KEYS[:1], Attempt(("token", ""), "chat", "m"))
         other.bury()
         assert (other.unknown(KEYS), rows(one)) == ({}, [("sent",)])
@@ -232,9 +237,9 @@ def test_attempts_under_way_elsewhere_are_not_unknown(tmp_path: Path):
     asyncio.run(both())
 
 
-def test_a_claim_whose_asker_was_cancelled_leaves_no_attempt(tmp_path: Path):
+def test_a_claim_whose_asker_was_cancelled_leaves_no_attempt(place: Place):
     async def main() -> None:
-        cache = CallCache(tmp_path / "c.sqlite")
+        cache = CallCache(place("c"))
         asking = asyncio.ensure_future(cache.claim(KEYS, Attempt(("token", ""), "chat", "m")))
         await asyncio.sleep(0)  # it has asked, and nothing is committed yet
         asking.cancel()
@@ -288,37 +293,37 @@ def test_a_file_that_an_earlier_version_uses_at_this_moment_is_left_alone(tmp_pa
         assert len(database.execute("PRAGMA table_info(calls)").fetchall()) == 6
 
 
-def test_another_cache_takes_over_replies_ledger_and_what_is_unknown(tmp_path: Path):
+def test_another_cache_takes_over_replies_ledger_and_what_is_unknown(place: Place):
     """Two caches of three calls, of which one is in both; a fourth was cut off, and answered in a third cache."""
 
-    def attempts(path: Path) -> list[tuple[Any, ...]]:
-        with sqlite3.connect(path) as database:
-            query = "SELECT token, run, hex(key), state, usd FROM attempts JOIN sessions ON sessions.id = session"
-            return sorted(database.execute(query), key=repr)
+    def attempts(name: str) -> list[tuple[Any, ...]]:
+        with closing(CallCache(place(name))) as cache:
+            query = "SELECT token, run, key, state, usd FROM attempts JOIN sessions ON sessions.id = session"
+            return sorted(cache.do(query), key=repr)
 
     calls: dict[str, list[tuple[str | BaseException, str]]] = {
         "one": [("yes", "a"), ("yes", "b")],
         "two": [("yes", "c"), ("no", "a"), (CUT, "d")],
     }
     for name, asked in calls.items():
-        cache = CallCache(tmp_path / name)
+        cache = CallCache(place(name))
         for answer, text in asked:
             ask(client_of(cache), Endpoint(answer), text)
         cache.close()
-    of_both = sorted(attempts(tmp_path / "one") + attempts(tmp_path / "two"), key=repr)
-    merged = CallCache(tmp_path / "merged")
-    assert [merged.take_from(tmp_path / name) for name in ("one", "two", "two")] == [(2, 0), (1, 1), (0, 1)]
-    assert attempts(merged.path) == of_both
+    of_both = sorted(attempts("one") + attempts("two"), key=repr)
+    merged = CallCache(place("merged"))
+    taken = [merged.take_from(place(name)) for name in ("one", "two", "two")]
+    assert taken == [Copied(2, 2), Copied(1, 8, 1), Copied(0, 0, 1)]
+    assert attempts("merged") == of_both
     linked = "SELECT count(*) FROM calls JOIN attempts ON attempts.id = calls.attempt AND attempts.key = calls.key"
-    with sqlite3.connect(merged.path) as database:
-        assert database.execute(linked).fetchone() == (3,)
-    keys = {bytes.fromhex(key) for _, _, key, state, _ in of_both if state == "unknown"}
+    assert merged.do(linked).fetchone() == (3,)
+    keys = {key for _, _, key, state, _ in of_both if state == "unknown"}
     assert len(keys) == 1
     assert merged.unknown(keys).keys() == keys
-    cache = CallCache(tmp_path / "three")
+    cache = CallCache(place("three"))
     ask(client_of(cache), Endpoint("yes"), "d")
     cache.close()
-    assert merged.take_from(tmp_path / "three") == (1, 0)
+    assert merged.take_from(place("three")) == Copied(1, 1)
     assert merged.unknown(keys) == {}
     merged.close()
 

@@ -18,11 +18,13 @@ from longmark.models.cache import CallCache
 from longmark.models.limits import Limiter
 from longmark.models.protocols import Tokens
 from longmark.models.sending import Sender
+from longmark.models.stores import Turn
+from longmark.models.stores.sqlite import SqliteStore
 from longmark.records import Row
 
 Patch = tuple[Any, str, Any]
-_put, _commit, _claim, _take = CallCache.put, CallCache._commit, CallCache.claim, Budget.take
-_release = CallCache.release
+_put, _claim, _take = CallCache.put, CallCache.claim, Budget.take
+_release, _write = CallCache.release, SqliteStore.commit
 _failed, _enter, _append = Sender._failed, Limiter._enter, RunFolder.append
 
 
@@ -30,29 +32,23 @@ async def _put_later(self: CallCache, *reply: Any) -> None:
     asyncio.get_running_loop().call_later(1.0, lambda: asyncio.ensure_future(_put(self, *reply)))
 
 
-def _commit_unheard(self: CallCache) -> None:
-    done = self._flushed
-    assert done is not None
-    wanted = list(self._wanted)
-
-    def unheard(_error: Any) -> None:
-        for wish in wanted:
+def _commit_unheard(self: SqliteStore, turn: Turn) -> None:
+    try:
+        _write(self, turn)
+    except Exception:
+        for wish in turn.wanted:
             wish.granted.update(wish.keys)
-        done.set_result(None)
-
-    done.set_exception = unheard  # type: ignore[method-assign]
-    _commit(self)
 
 
-def _claimed_in_two_steps(self: CallCache, key: bytes, claim: tuple[Any, ...], wish: Any) -> bool:
-    if not wish.anew and self._db.execute("SELECT 1 FROM calls WHERE key = ?", (key,)).fetchone():
+def _claimed_in_two_steps(self: SqliteStore, key: bytes, claim: tuple[Any, ...], wish: Any) -> bool:
+    if not wish.anew and self.db.execute("SELECT 1 FROM calls WHERE key = ?", (key,)).fetchone():
         return False
-    before = self._db.execute("SELECT owner, until FROM claims WHERE key = ?", (key,)).fetchone()
-    if before is not None and self._is_held(before[0], before[1], time.time()):
+    before = self.db.execute("SELECT owner, until FROM claims WHERE key = ?", (key,)).fetchone()
+    if before is not None and self.is_held(before[0], before[1], time.time()):
         return False
-    self._db.execute("COMMIT")
-    self._db.execute("BEGIN IMMEDIATE")
-    self._db.execute("REPLACE INTO claims VALUES (?, ?, ?, ?)", (key, *claim))
+    self.db.execute("COMMIT")
+    self.db.execute("BEGIN IMMEDIATE")
+    self.db.execute("REPLACE INTO claims VALUES (?, ?, ?, ?)", (key, *claim))
     return True
 
 
@@ -125,30 +121,30 @@ def _rewrite_in_place(self: RunFolder) -> None:
             new.flush()
 
 
-def _no_rollback(self: CallCache) -> None:
+def _no_rollback(self: SqliteStore, turn: Turn) -> None:
     class _Kept:
         in_transaction = False
 
         def __getattr__(self, name: str) -> Any:
             return getattr(real, name)
 
-    cache: Any = self
-    real, cache._db = cache._db, _Kept()
+    store: Any = self
+    real, store.db = store.db, _Kept()
     try:
-        _commit(self)
+        _write(self, turn)
     finally:
-        cache._db = real
+        store.db = real
 
 
 MUTANTS: dict[str, tuple[Patch, ...]] = {
     "a reply is stored after its row": ((CallCache, "put", _put_later),),
-    "a failed commit of replies goes unheard": ((CallCache, "_commit", _commit_unheard),),
-    "a failed commit is not rolled back": ((CallCache, "_commit", _no_rollback),),
+    "a failed commit of replies goes unheard": ((SqliteStore, "commit", _commit_unheard),),
+    "a failed commit is not rolled back": ((SqliteStore, "commit", _no_rollback),),
     "a claim is granted though the reply is stored": ((CallCache, "claim", _claim_anyway),),
-    "a claim is looked for and made in two transactions": ((CallCache, "_claimed", _claimed_in_two_steps),),
+    "a claim is looked for and made in two transactions": ((SqliteStore, "_claimed", _claimed_in_two_steps),),
     "a claim is not released": ((CallCache, "release", lambda self, keys, unknown=False: None),),
     "a claim is not renewed": ((CallCache, "_renew", lambda self: None),),
-    "a claim outlives its process": ((CallCache, "_is_held", staticmethod(lambda owner, until, now: True)),),
+    "a claim outlives its process": ((SqliteStore, "is_held", staticmethod(lambda owner, until, now: True)),),
     "an attempt is written after its request": ((CallCache, "claim", _write_later),),
     "the end of an attempt is not written": ((CallCache, "end", lambda self, *end, **how: None),),
     "a lost reply leaves nothing behind": ((CallCache, "release", _forget_unknown),),

@@ -231,7 +231,7 @@ class _Run:
 
         async def main(process: Process) -> RunResult:
             cache = CallCache(self.folder / "calls.sqlite")
-            self.owners[cache._owner] = process
+            self.owners[cache.store.owner] = process
             process.at_exit = cache.close
             backends = Backends((Judge(self.vendor, process),), embedder=Embedder(self.vendor, process))
             settings = replace(_settings(self.schedule.metrics), backends=backends)

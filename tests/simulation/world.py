@@ -619,7 +619,8 @@ def inhabited(world: World) -> Iterator[None]:
         return REAL["token_hex"](count) if mine() is None else f"{world.rng.getrandbits(8 * count):0{2 * count}x}"
 
     from longmark.engine import manifest, session
-    from longmark.models import cache, client
+    from longmark.models import client
+    from longmark.models.stores import sqlite
 
     patches: list[tuple[Any, str, Any]] = [
         (builtins, "open", open_),
@@ -639,7 +640,7 @@ def inhabited(world: World) -> Iterator[None]:
         (session, "signal", SimpleNamespace(**vars(SIGNALS), signal=signal_, setitimer=setitimer)),
         (client, "random", SimpleNamespace(Random=lambda *_: random.Random(world.rng.random()))),
         (manifest, "environment", dict),  # what is not under test, and slow
-        (cache, "_file_system", lambda _path: ""),
+        (sqlite, "file_system", lambda _path: ""),
         (session, "price_of", lambda model: model.price),
         (client, "_LOOK_AGAIN", 2.9),  # seconds: 0.1 would be most of the work
     ]

@@ -235,7 +235,12 @@ def add_calls(one: argparse.ArgumentParser) -> argparse._ArgumentGroup:
     add(spend, "--max-calls", "N", "stop after N requests, including retries")
     add(spend, "--max-tokens", "N", "stop after N prompt and completion tokens")
     add(spend, "--max-usd", "DOLLARS", "stop before the cost exceeds this", type=positive)
-    add(spend, "--cache", "FILE", "the call cache (default: calls.sqlite in longmark's home)")
+    add(
+        spend,
+        "--cache",
+        "FILE|URL",
+        "the call cache, a file or postgres://… (default: calls.sqlite in longmark's home)",
+    )
     text = "send a call again whose last attempt may have been billed, with no reply (default: yes; in a batch, no)"
     add(spend, "--resend-unknown", "yes|no", text, type=yes_or_no)
     add(spend, "--batch", "", "send calls in batches, at the vendor's lower price (hours; see docs/batches.md)")

@@ -158,21 +158,22 @@ def _models() -> Iterator[Check]:
             yield Check("Embedded models", name, "ok", f"{model.title}, sha256 verified, in {path.parent}")
 
 
-def _files(cache: Path) -> Iterator[Check]:
+def _files(cache: Path | str) -> Iterator[Check]:
     """The folder of longmark's files, the call cache, and the room on their disks."""
     yield _room("home", home())
     try:
-        if cache.exists():
+        if isinstance(cache, str) or cache.exists():
             with closing(open_cache(cache)) as store:
-                lines = store.lines()
-            replies, size = sum(line.replies for line in lines), cache.stat().st_size
-            detail = f"{counted(replies, 'reply', 'replies')}, {size / 1e6:,.1f} MB: {cache}"
+                lines, shown = store.lines(), store.path
+            replies = sum(line.replies for line in lines)
+            size = sum(line.size for line in lines) if isinstance(cache, str) else cache.stat().st_size
+            detail = f"{counted(replies, 'reply', 'replies')}, {size / 1e6:,.1f} MB: {shown}"
             yield Check("Files", "call cache", "ok", detail)
         else:
             yield Check("Files", "call cache", "absent", f"no call was made yet: {cache}")
     except (UserError, OSError) as error:
         yield Check("Files", "call cache", "problem", str(error))
-    if cache.parent != home():
+    if isinstance(cache, Path) and cache.parent != home():
         yield _room("disk of cache", cache.parent)
 
 

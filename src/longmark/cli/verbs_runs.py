@@ -24,7 +24,7 @@ from longmark.cli.arguments import (
     positive,
 )
 
-_CACHE_HELP = "the call cache (default: calls.sqlite in longmark's home)"
+_CACHE_HELP = "the call cache, a file or postgres://… (default: calls.sqlite in longmark's home)"
 
 
 def _run(verbs: Any) -> None:
@@ -81,8 +81,8 @@ def _parts(verbs: Any) -> None:
     add(one, "--out", "RUN", "the new run folder", required=True)
     add(one, "--incomplete", "", "merge what there is; complete the merged run by longmark run of the whole input")
     caches = "a call cache that a part had of its own: copy its replies into --cache; repeatable"
-    add(one, "--from-cache", "FILE", caches, action="append", default=[])
-    add(one, "--cache", "FILE", _CACHE_HELP)
+    add(one, "--from-cache", "FILE|URL", caches, action="append", default=[])
+    add(one, "--cache", "FILE|URL", _CACHE_HELP)
 
     one = add_verb(verbs, "status", "cluster:status", "Show how far runs are, also while they work.")
     add(one, "runs", "RUN", "run folders", nargs="+")
@@ -150,7 +150,7 @@ def _lists(verbs: Any) -> None:
     _add_verifying(one)
 
     one = add_verb(verbs, "cache", "small:cache", "List the contents of the call cache, or clear it.")
-    add(one, "--cache", "FILE", _CACHE_HELP)
+    add(one, "--cache", "FILE|URL", _CACHE_HELP)
     actions = one.add_subparsers(dest="action", metavar="[clear|ledger|compact]")
     clear = add_verb(actions, "clear", "small:cache", "Delete the stored replies of one model, or of all.")
     add(clear, "--model", "NAME", "delete the replies of this model only")
@@ -162,7 +162,7 @@ def _lists(verbs: Any) -> None:
 
     text = "List the batches that calls were submitted in (longmark run --batch), fetch their results, or cancel them."
     one = add_verb(verbs, "batches", "batches:batches", text)
-    add(one, "--cache", "FILE", _CACHE_HELP)
+    add(one, "--cache", "FILE|URL", _CACHE_HELP)
     actions = one.add_subparsers(dest="action", metavar="[fetch|cancel]")
     fetch = add_verb(actions, "fetch", "batches:fetch", "Store the results of batches that have ended.")
     add(fetch, "--keep-files", "", "keep the uploaded files at the vendor")
@@ -185,7 +185,7 @@ def _add_verifying(one: argparse.ArgumentParser, *, cache: bool = True) -> None:
     add(one, "--metrics", "NAME,…", text)
     add(one, "--embedder", "MODEL", "the run's own embedder, if it is loaded on this machine (st:NAME)")
     if cache:
-        add(one, "--cache", "FILE", _CACHE_HELP)
+        add(one, "--cache", "FILE|URL", _CACHE_HELP)
 
 
 def _models(verbs: Any) -> None:
@@ -213,7 +213,7 @@ def _models(verbs: Any) -> None:
     )
     one = add_verb(verbs, "doctor", "doctor:doctor", f"{text} Exit code 4 if there is a problem.")
     add(one, "--config", "FILE.yaml", CONFIG_HELP)
-    add(one, "--cache", "FILE", _CACHE_HELP)
+    add(one, "--cache", "FILE|URL", _CACHE_HELP)
     add(one, "--connect", "", "also open a connection to each endpoint of longmark.yaml, and of each vendor with a key")
     add(one, "--json", "", "print the checks as JSON")
 

@@ -68,7 +68,7 @@ def merge(
     runs: Sequence[Path],
     out: Path,
     cache: CallCache | None = None,
-    caches: Iterable[Path] = (),
+    caches: Iterable[Path | str] = (),
     *,
     incomplete: bool = False,
 ) -> Merged:
@@ -90,11 +90,11 @@ def merge(
         if unfinished and not incomplete:
             remedy = "Complete the runs, or add --incomplete to merge what there is and complete the merged run."
             raise UserError("\n".join(("these parts are not complete:", *(f"  {one}" for one in unfinished), remedy)))
-        taken = [cache.take_from(path) for path in caches] if cache else []
+        taken = [cache.take_from(place) for place in caches] if cache else []
         with replaced(out, "manifest.json") as new:
             examples, rows = _write(parts, new, out, finished=not unfinished)
             _check_new(out)
-    return Merged(out, examples, rows, unfinished, sum(one for one, _ in taken), sum(other for _, other in taken))
+    return Merged(out, examples, rows, unfinished, sum(one.replies for one in taken), sum(one.others for one in taken))
 
 
 def _check_new(out: Path) -> None:

@@ -24,6 +24,7 @@ from longmark.metric import Metric
 from longmark.models.cache import CallCache
 from longmark.models.handles import DEFAULT_DOMAIN
 from longmark.models.registry import Registry
+from longmark.models.stores import is_url
 from longmark.models.trust import Trust
 from longmark.prompts import PromptBook, from_folder
 from longmark.records.read import ExampleSource
@@ -58,8 +59,10 @@ def open_cache(path: str | Path | None) -> CallCache:
     return CallCache(cache_path(path))
 
 
-def cache_path(path: str | Path | None) -> Path:
-    """The file of the call cache: the path, or where it usually is."""
+def cache_path(path: str | Path | None) -> Path | str:
+    """The file of the call cache, or its URL: as given, or where it usually is."""
+    if path and is_url(path):
+        return str(path)
     return Path(path).expanduser() if path else home() / "calls.sqlite"
 
 

@@ -15,7 +15,7 @@ import math
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -38,6 +38,9 @@ from longmark.models.client import Client, WouldCall
 from longmark.models.config import of_manifest
 from longmark.models.handles import DEFAULT_DOMAIN
 from longmark.models.registry import ModelNames, Registry
+from longmark.models.stores import Seen
+from longmark.models.stores.copying import copy_replies
+from longmark.models.stores.sqlite import SqliteStore
 from longmark.models.trust import of_name
 from longmark.prompts import SYSTEM, PromptBook
 from longmark.records import Row
@@ -283,18 +286,17 @@ MOST = 1 << 30
 class _Noting(CallCache):
     """A call cache that notes which replies are read."""
 
-    def __init__(self, path: Path) -> None:
-        super().__init__(path)
+    def __init__(self, place: Path | str) -> None:
+        super().__init__(place)
         self.used: set[bytes] = set()
 
-    def get(self, key: bytes) -> tuple[bytes, float | None] | None:
-        found = super().get(key)
-        if found is not None:
-            self.used.add(key)
-        return found
+    async def look(self, keys: Collection[bytes], *, every: bool = False) -> Seen:
+        seen = await super().look(keys, every=every)
+        self.used.update(seen.replies)
+        return seen
 
 
-async def needed(run: Path, cache: Path, given: Given | None = None) -> tuple[set[bytes], Verification]:
+async def needed(run: Path, cache: Path | str, given: Given | None = None) -> tuple[set[bytes], Verification]:
     """The keys of the stored replies that a run's rows need, and what `verify` found: where a row is not verifiable,
     replies that it needs can be missing here. UserError as for `verify`."""
     noting = _Noting(cache)
@@ -305,7 +307,7 @@ async def needed(run: Path, cache: Path, given: Given | None = None) -> tuple[se
     return noting.used, found
 
 
-async def export(run: Path, cache: Path, bundle: Path, given: Given | None = None) -> Verification:
+async def export(run: Path, cache: Path | str, bundle: Path, given: Given | None = None) -> Verification:
     """Writes a ZIP file with a run's files and the stored replies that its scores need; what `verify` found before.
 
     UserError where the run cannot be read or the file cannot be written.
@@ -315,8 +317,8 @@ async def export(run: Path, cache: Path, bundle: Path, given: Given | None = Non
         found = await verify(run, noting, given)
         with tempfile.TemporaryDirectory(prefix="longmark-") as folder:
             calls = Path(folder) / _CALLS
-            copy = CallCache(calls)
-            copy.copy_from(noting, noting.used)
+            copy_replies(noting.store, copy := SqliteStore(calls), noting.used)
+            copy.one_file()
             copy.close()
             with zipfile.ZipFile(bundle, "w", zipfile.ZIP_DEFLATED) as file:
                 absent = [ABSENT_FILE] if (run / ABSENT_FILE).is_file() else []
@@ -330,7 +332,7 @@ async def export(run: Path, cache: Path, bundle: Path, given: Given | None = Non
 
 
 @contextmanager
-def opened(run: Path, cache: Path, most: int = MOST) -> Iterator[tuple[Path, CallCache]]:
+def opened(run: Path, cache: Path | str, most: int = MOST) -> Iterator[tuple[Path, CallCache]]:
     """The folder and the call cache of a run: of a bundle its own, of a folder the cache at the path.
 
     UserError where a bundle is damaged, has other files, or has more than `most` bytes, counted as they are unpacked.

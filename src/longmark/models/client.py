@@ -12,7 +12,7 @@ import math
 import random
 import secrets
 import time
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -49,6 +49,7 @@ from longmark.models.protocols import (
 )
 from longmark.models.sending import Counts as Counts
 from longmark.models.sending import Reply, Sender, Stopped, unless_given_up
+from longmark.models.stores import Seen
 from longmark.progress import counted
 from longmark.records import Usage
 
@@ -157,7 +158,7 @@ class Client(Sender):
     def batches(self) -> Batcher:
         from longmark.models.batches.batcher import Batcher
 
-        return Batcher(self, self.cache.path, self._batching)
+        return Batcher(self, self.cache.store, self._batching)
 
     def at_once(self, models: Sequence[Backend], usual: int) -> int:
         """How many examples are worked on at once: more, where a model's calls go in batches."""
@@ -203,7 +204,7 @@ class Client(Sender):
         while True:
             batch = getattr(model, "batch", None) or len(documents)
             key = call_key(model.identity, _RERANKS.name, {"query": query, "documents": list(documents)})
-            if self._stored(key, _RERANKS, usage_log) is not None:
+            if self._stored(key, await self.cache.look([key]), _RERANKS, usage_log) is not None:
                 batch = len(documents)  # requested before smaller batches were learnt
             parts = [list(documents[i : i + batch]) for i in range(0, len(documents), batch)]
             requests = [{"query": query, "documents": part} for part in parts]
@@ -248,21 +249,22 @@ class Client(Sender):
         keys = [call_key(model.identity, kind.name, request) for request in requests]
         wanted = dict(zip(keys, requests, strict=True))
         replies: dict[bytes, Stored] = {}
-        sent, smaller = False, 0
+        sent, smaller, seen = False, 0, Seen()
 
         async def fly(part: dict[bytes, Any]) -> None:
             nonlocal sent
-            flown, paid = await self._fly(kind, model, part, usage_log)
+            flown, paid = await self._fly(kind, model, part, usage_log, seen.held)
             replies.update(flown)
             sent = sent or paid
 
         while len(replies) < len(wanted):
             others: dict[bytes, asyncio.Future[Stored]] = {}
             mine: dict[bytes, Any] = {}
+            seen = await self.cache.look([key for key in wanted if key not in replies])
             for key, request in wanted.items():
                 if key in replies:
                     continue
-                if (stored := self._stored(key, kind, usage_log)) is not None:
+                if (stored := self._stored(key, seen, kind, usage_log)) is not None:
                     replies[key] = stored
                 elif key in self._flights:
                     others[key] = self._flights[key]
@@ -297,43 +299,44 @@ class Client(Sender):
     def check_room(self, calls: int) -> None:
         self.cache.check_room(calls)
 
-    def _stored(self, key: bytes, kind: _Kind[Reply], usage_log: UsageLog) -> Stored | None:
-        """What the cache holds, if it can be read and is not to be asked anew."""
+    def _stored(self, key: bytes, seen: Seen, kind: _Kind[Reply], usage_log: UsageLog) -> Stored | None:
+        """What was seen in the cache, if it can be read and is not to be asked anew."""
         if usage_log.refresh and key not in self._asked_anew:
             return None
-        return _read(kind, self.cache.get(key))
+        return _read(kind, seen.replies.get(key))
 
     async def _fly(
-        self, kind: _Kind[Reply], model: Backend, wanted: dict[bytes, Any], usage_log: UsageLog
+        self, kind: _Kind[Reply], model: Backend, wanted: dict[bytes, Any], usage_log: UsageLog, held: set[bytes]
     ) -> tuple[dict[bytes, Stored], bool]:
         """Sends what nobody has requested yet, stores the replies, and gives them to whoever needs the same meanwhile;
-        and whether anything was sent. What another process has requested is waited for."""
+        and whether anything was sent. What another process has requested (held: as was seen last) is waited for."""
         flights = {key: self._flights[key] for key in wanted}
         landed: dict[bytes, Stored] = {}
         sent, anew = False, usage_log.refresh
         try:
             while left := {key: request for key, request in wanted.items() if key not in landed}:
-                if self.cache.held(left) != left.keys():
+                if not left.keys() <= held:
                     with suppress(_Held):  # between the look and the claim
                         mine = await self._send(kind, model, left, anew=anew)
                         landed |= mine
                         self._asked_anew.update(mine if usage_log.refresh else ())
                         sent = True
                         continue
-                stale = False  # what is stored and cannot be read is as good as none
-                for key in left:
-                    found = self.cache.get(key)
+                seen = await self.cache.look(left, every=anew)
+                held, stale = seen.held, False  # what is stored and cannot be read is as good as none
+                for key, found in seen.replies.items():
                     reply = None if usage_log.refresh else _read(kind, found)
                     if reply is not None:
                         landed[key] = reply
-                    stale = stale or (reply is None and found is not None and not anew)
+                    stale = stale or (reply is None and not anew)
                 anew = anew or stale
                 rest = left.keys() - landed
-                while rest and not stale and self.cache.held(rest) == rest:
-                    with self.waits(math.inf, "for another process that makes the same call"):
-                        await self.pause(_LOOK_AGAIN)
-                    if self.stopped:
-                        raise Stopped("The run was stopped while it waited for another process.")
+                if not rest or stale or not rest <= held:
+                    continue
+                with self.waits(math.inf, "for another process that makes the same call"):
+                    await self.pause(_LOOK_AGAIN)
+                if self.stopped:
+                    raise Stopped("The run was stopped while it waited for another process.")
         except BaseException as error:
             for flight in flights.values():
                 if isinstance(error, Exception):
@@ -369,7 +372,7 @@ class Client(Sender):
             requests = granted if again else wanted
             resend = self._resend_unknown or model.width is not None or getattr(model, "known", False)
             if not resend:
-                self._check_known(model, requests, just_now=unknown)
+                await self._check_known(model, requests, just_now=unknown)
             most = kind.most(model, list(requests.values()))
             attempt = Attempt(attempt.session, kind.name, model.name, most, self._cost(model, most))
             claimed = await self.cache.claim(requests, attempt, anew=anew, again=again, resend=resend)
@@ -434,9 +437,10 @@ class Client(Sender):
             self._most_usd[key] = self.price(model)(most)
         return self._most_usd[key]
 
-    def _check_known(self, model: Backend, keys: Iterable[bytes], *, just_now: bool) -> None:
+    async def _check_known(self, model: Backend, keys: Collection[bytes], *, just_now: bool) -> None:
         """NotResent where the last attempt of one of these calls is unknown. just_now: that of this session is."""
-        found = time.time() if just_now else max((one.sent for one in self.cache.unknown(keys).values()), default=None)
+        unknown = {} if just_now else await self.cache.aside(self.cache.unknown, keys)
+        found = time.time() if just_now else max((one.sent for one in unknown.values()), default=None)
         if found is not None:
             self.not_resent += 1
             when = datetime.fromtimestamp(found, UTC).isoformat(" ", "minutes").removesuffix("+00:00")

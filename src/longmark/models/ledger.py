@@ -19,9 +19,10 @@ from pathlib import Path
 from longmark.models.cache import CallCache
 
 _SUMS = """sum(count), sum(CASE WHEN state = 'answered' THEN count ELSE 0 END),
-    sum(CASE WHEN state = 'answered' THEN usd END), total(state = 'answered' AND usd IS NULL),
+    sum(CASE WHEN state = 'answered' THEN usd END), count(CASE WHEN state = 'answered' AND usd IS NULL THEN 1 END),
     sum(CASE WHEN state = 'unknown' THEN count ELSE 0 END), sum(CASE WHEN state = 'unknown' THEN most_usd END),
-    total(state = 'unknown' AND most_usd IS NULL), sum(CASE WHEN state = 'sent' THEN count ELSE 0 END)"""
+    count(CASE WHEN state = 'unknown' AND most_usd IS NULL THEN 1 END),
+    sum(CASE WHEN state = 'sent' THEN count ELSE 0 END)"""
 
 
 @dataclass(slots=True)
@@ -58,7 +59,7 @@ def sessions_of(cache: CallCache, folder: Path, tokens: Collection[str] = ()) ->
 def by_model(cache: CallCache, sessions: Collection[int], needed: Iterable[bytes] | None = None) -> list[Line]:
     """A line for each model that these sessions called, or whose replies are needed. needed: keys of replies."""
     cache.bury()
-    wanted = ", ".join(map(str, sessions))
+    wanted = ", ".join(map(str, (*sessions, 0)))
     query = f"SELECT model, {_SUMS} FROM attempts WHERE session IN ({wanted}) GROUP BY model ORDER BY model"
     lines = {row[0]: _line(*row) for row in cache.do(query)}
     if needed is not None:
@@ -91,10 +92,10 @@ def _line(
     attempts: int,
     answered: int,
     paid: float | None,
-    unpriced: float,
+    unpriced: int,
     unknown: int,
     unknown_usd: float | None,
-    no_most: float,
+    no_most: int,
     under_way: int,
 ) -> Line:
     return Line(
@@ -113,32 +114,31 @@ def compact(cache: CallCache) -> tuple[int, int]:
     those under way stay as they are. Rows before and after. What a run paid and needed stays the same; what is lost is
     which attempt made which call, and when."""
     cache.bury()
-    cache.do("BEGIN IMMEDIATE")
-    (before,) = cache.do("SELECT count(*) FROM attempts").fetchone()
-    same = "session, model, kind, state, status, usd IS NULL, prompt IS NULL"
-    cache.do(
-        f"""CREATE TEMP TABLE folded AS SELECT id AS old, min(id) OVER (PARTITION BY {same}) AS new FROM attempts
-        WHERE state IN ('answered', 'unreached')"""
-    )
-    cache.do("CREATE UNIQUE INDEX temp.by_old ON folded (old)")
-    cache.do(
-        """UPDATE calls SET attempt = (SELECT new FROM folded WHERE old = attempt)
-        WHERE attempt IN (SELECT old FROM folded WHERE old <> new)"""
-    )
-    sums = cache.do(
-        """SELECT sum(count), sum(calls), sum(most_prompt), sum(most_completion), sum(most_usd), sum(prompt),
-        sum(cached_prompt), sum(completion), sum(usd), new FROM attempts JOIN folded ON old = id
-        GROUP BY new HAVING count(*) > 1"""
-    ).fetchall()
-    for row in sums:
+    with cache.store.unit():
+        (before,) = cache.do("SELECT count(*) FROM attempts").fetchone()
+        same = "session, model, kind, state, status, usd IS NULL, prompt IS NULL"
         cache.do(
-            """UPDATE attempts SET key = NULL, count = ?, calls = ?, most_prompt = ?, most_completion = ?, most_usd = ?,
-            prompt = ?, cached_prompt = ?, completion = ?, usd = ? WHERE id = ?""",
-            row,
+            f"""CREATE TEMP TABLE folded AS SELECT id AS old, min(id) OVER (PARTITION BY {same}) AS new FROM attempts
+            WHERE state IN ('answered', 'unreached')"""
         )
-    cache.do("DELETE FROM attempts WHERE id IN (SELECT old FROM folded WHERE old <> new)")
-    (after,) = cache.do("SELECT count(*) FROM attempts").fetchone()
-    cache.do("COMMIT")
-    cache.do("DROP TABLE folded")
-    cache.do("VACUUM")
+        cache.do("CREATE UNIQUE INDEX by_old ON folded (old)")
+        cache.do(
+            """UPDATE calls SET attempt = (SELECT new FROM folded WHERE old = attempt)
+            WHERE attempt IN (SELECT old FROM folded WHERE old <> new)"""
+        )
+        sums = cache.do(
+            """SELECT sum(count), sum(calls), sum(most_prompt), sum(most_completion), sum(most_usd), sum(prompt),
+            sum(cached_prompt), sum(completion), sum(usd), new FROM attempts JOIN folded ON old = id
+            GROUP BY new HAVING count(*) > 1"""
+        ).fetchall()
+        for row in sums:
+            cache.do(
+                """UPDATE attempts SET key = NULL, count = ?, calls = ?, most_prompt = ?, most_completion = ?,
+                most_usd = ?, prompt = ?, cached_prompt = ?, completion = ?, usd = ? WHERE id = ?""",
+                row,
+            )
+        cache.do("DELETE FROM attempts WHERE id IN (SELECT old FROM folded WHERE old <> new)")
+        (after,) = cache.do("SELECT count(*) FROM attempts").fetchone()
+        cache.do("DROP TABLE folded")
+    cache.store.shrink()
     return before, after

@@ -19,7 +19,6 @@ import math
 import time
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any, TypeVar
 
 from longmark.concurrency import AT_LEAST, COMPUTING
@@ -33,6 +32,7 @@ from longmark.models.keys import redact_reply
 from longmark.models.limits import MAX_FAULTS, wait_before
 from longmark.models.protocols import ChatReply, ChatRequest
 from longmark.models.sending import Sender, Stopped
+from longmark.models.stores import Store
 from longmark.progress import counted
 
 T = TypeVar("T")
@@ -69,11 +69,11 @@ class _Lane:
 
 
 class Batcher:
-    """The batches of one client. cache: the file of its call cache."""
+    """The batches of one client. store: of its call cache."""
 
-    def __init__(self, client: Sender, cache: Path, how: Batching) -> None:
+    def __init__(self, client: Sender, store: Store, how: Batching) -> None:
         self.client = client
-        self._cache = cache
+        self._store = store
         self.how = how
         self.rounds = 0
         self.left: set[str] = set()  # batches that were left running
@@ -90,7 +90,7 @@ class Batcher:
     @property
     def journal(self) -> Journal:
         if self._journal is None:
-            self._journal = Journal(self._cache)
+            self._journal = Journal(self._store)
         return self._journal
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""What was submitted in batches, on disk before anything is sent: in the call cache's database, fully synchronous.
+"""What was submitted in batches, on disk before anything is sent: in the call cache's store, fully synchronous.
 
 A batch passes the states `prepared` (nothing was sent but, perhaps, its file), `sending` (its vendor may have it),
 `running` (the vendor's id is known), `done` (the results are stored), `cleaned` (its files at the vendor are deleted).
@@ -9,27 +9,16 @@ batch that the next one finds. A stored result stays until the reply that was ma
 from __future__ import annotations
 
 import secrets
-import sqlite3
-import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
+from typing import Any
 
 from longmark.errors import UserError
+from longmark.models.stores import Store
 
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS batches (
-    id TEXT PRIMARY KEY, model TEXT NOT NULL, identity TEXT NOT NULL, state TEXT NOT NULL, created REAL NOT NULL,
-    calls INTEGER NOT NULL, digest TEXT NOT NULL, file TEXT, sent REAL, vendor_id TEXT, window REAL NOT NULL
-) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS batch_lines (
-    key BLOB NOT NULL, batch TEXT NOT NULL, status INTEGER, result BLOB, fetched REAL, PRIMARY KEY (key, batch)
-) WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS batch_lines_by_batch ON batch_lines (batch);
-"""
-_COLUMNS = "id, model, identity, state, created, calls, digest, file, sent, vendor_id, window"
-_PATIENCE = 30.0  # seconds to wait for another process that writes
+_COLUMNS = 'id, model, identity, state, created, calls, digest, file, sent, vendor_id, "window"'
+_TOGETHER = 500  # keys in one statement
 UNKNOWN = 0  # the status of a line that may have been paid and has no result
 
 
@@ -61,22 +50,26 @@ class Line:
 
 
 class Journal:
-    """path: the file of the call cache. UserError where it cannot be written."""
+    """store: of the call cache. UserError where it cannot be written."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        try:
-            self._db = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None, check_same_thread=False)
-            self._db.execute("PRAGMA synchronous=FULL")
-            self._db.executescript(_SCHEMA)
-        except sqlite3.Error as error:
-            raise self._unusable(error) from None
+    def __init__(self, store: Store) -> None:
+        self._store = store.durable()
         self.prune()
 
     def intend(self, model: str, identity: str, digest: str, keys: Sequence[bytes], window: float) -> Batch:
         """A batch that will be sent."""
         batch = Batch(
-            secrets.token_hex(8), model, identity, "prepared", time.time(), len(keys), digest, None, None, None, window
+            secrets.token_hex(8),
+            model,
+            identity,
+            "prepared",
+            self._store.now(),
+            len(keys),
+            digest,
+            None,
+            None,
+            None,
+            window,
         )
         marks = ", ".join("?" * 11)
         self._write(
@@ -90,7 +83,7 @@ class Journal:
 
     def sending(self, batch: str, file: str | None) -> None:
         """From here on its vendor may have it."""
-        values = (file, time.time(), batch)
+        values = (file, self._store.now(), batch)
         self._write(("UPDATE batches SET state = 'sending', file = ?, sent = ? WHERE id = ?", values))
 
     def running(self, batch: str, vendor_id: str) -> None:
@@ -99,7 +92,7 @@ class Journal:
     def finish(self, batch: str, results: Mapping[bytes, tuple[int, bytes]], *, rest: int | None) -> None:
         """Stores the results of a batch that has ended. A status below 0: the line was not processed, and is free to be
         sent again. rest: the status of lines without a result; None: they are free, too."""
-        now = time.time()
+        now = self._store.now()
         others = "batch = ? AND result IS NULL"
         self._write(
             ("UPDATE batches SET state = 'done' WHERE id = ?", (batch,)),
@@ -127,16 +120,14 @@ class Journal:
     def replaces(self, keys: Sequence[bytes]) -> None:
         """In the ledger, attempts that put these calls into a batch and did not live to see its end are replaced by
         those that wait for it now: each call was sent once."""
-        try:
-            self._db.execute("CREATE TEMP TABLE IF NOT EXISTS taken (key BLOB PRIMARY KEY) WITHOUT ROWID")
-            self._db.executemany("INSERT OR IGNORE INTO taken VALUES (?)", [(key,) for key in keys])
-        except sqlite3.Error as error:
-            raise self._unusable(error) from None
-        attempts = (
-            "SELECT max(a.id) FROM attempts a JOIN taken t ON t.key = a.key JOIN batch_lines l ON l.key = a.key JOIN "
-            "batches b ON b.id = l.batch WHERE a.state = 'unknown' AND a.sent <= b.created GROUP BY l.key, l.batch"
-        )
-        self._write((f"DELETE FROM attempts WHERE id IN ({attempts})", ()), ("DELETE FROM taken", ()))
+        for i in range(0, len(keys), _TOGETHER):
+            some = tuple(keys[i : i + _TOGETHER])
+            attempts = (
+                "SELECT max(a.id) FROM attempts a JOIN batch_lines l ON l.key = a.key JOIN batches b ON b.id = l.batch "
+                f"WHERE a.key IN ({', '.join('?' * len(some))}) AND a.state = 'unknown' AND a.sent <= b.created "
+                "GROUP BY l.key, l.batch"
+            )
+            self._write((f"DELETE FROM attempts WHERE id IN ({attempts})", some))
 
     def line(self, key: bytes) -> Line | None:
         """The newest line of a call."""
@@ -162,9 +153,9 @@ class Journal:
 
     def counts(self, batch: str) -> tuple[int, int, int]:
         """Lines without a result, with one that no reply in the cache was made of yet, and unknown."""
-        waiting = "sum(status IS NULL), sum(result IS NOT NULL), sum(status = 0)"
+        waiting = "count(*) - count(status), count(result), count(CASE WHEN status = 0 THEN 1 END)"
         found = self._read(f"SELECT {waiting} FROM batch_lines WHERE batch = ?", (batch,))[0]
-        return int(found[0] or 0), int(found[1] or 0), int(found[2] or 0)
+        return found[0], found[1], found[2]
 
     def prune(self) -> None:
         """Deletes the results that the cache has replies of."""
@@ -174,7 +165,7 @@ class Journal:
     def close(self) -> None:
         with suppress(UserError):
             self.prune()
-        self._db.close()
+        self._store.close()
 
     def _write(
         self,
@@ -183,29 +174,20 @@ class Journal:
         first: bool = False,
     ) -> None:
         """One transaction, on disk when it returns. lines: of `batch_lines`, written after the statements or first."""
-        insert = "INSERT OR REPLACE INTO batch_lines (key, batch, status, result, fetched) VALUES (?, ?, ?, ?, ?)"
-        try:
-            self._db.execute("BEGIN IMMEDIATE")
-            if first:
-                self._db.executemany(insert, lines)
-            for statement, values in statements:
-                self._db.execute(statement, values)
-            if not first:
-                self._db.executemany(insert, lines)
-            self._db.execute("COMMIT")
-        except sqlite3.Error as error:
-            if self._db.in_transaction:
-                self._db.execute("ROLLBACK")
-            raise self._unusable(error) from None
-
-    def _read(self, query: str, values: Sequence[object]) -> list[tuple]:  # type: ignore[type-arg]
-        try:
-            return self._db.execute(query, values).fetchall()
-        except sqlite3.Error as error:
-            raise self._unusable(error) from None
-
-    def _unusable(self, error: sqlite3.Error) -> UserError:
-        return UserError(
-            f"the journal of batches in the call cache {self._path} cannot be used ({error}); free some space, or name "
-            "another file with --cache FILE, then repeat the command"
+        insert = (
+            "INSERT INTO batch_lines (key, batch, status, result, fetched) VALUES (?, ?, ?, ?, ?) "
+            "ON CONFLICT (key, batch) DO UPDATE SET status = excluded.status, result = excluded.result, "
+            "fetched = excluded.fetched"
         )
+        lines = list(lines)
+        with self._store.unit():
+            if first and lines:
+                self._store.many(insert, lines)
+            for statement, values in statements:
+                self._store.do(statement, values)
+            if not first and lines:
+                self._store.many(insert, lines)
+
+    def _read(self, query: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
+        rows: list[tuple[Any, ...]] = self._store.do(query, values).fetchall()
+        return rows
