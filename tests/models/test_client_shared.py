@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections.abc import Collection
+from pathlib import Path
 
 import pytest
 from tests.models.conftest import Place
@@ -21,14 +22,14 @@ def asking(text: str) -> ChatRequest:
 
 
 @pytest.fixture
-def cache(place: Place):
-    made = CallCache(place("calls"))
+def cache(tmp_path: Path):
+    made = CallCache(tmp_path / "calls.sqlite")
     yield made
     made.close()
 
 
-def test_batches_that_begin_together_send_each_text_once(cache: CallCache):
-    model = FakeEmbedder()
+def test_batches_that_begin_together_send_each_text_once(place: Place):
+    model, cache = FakeEmbedder(), CallCache(place("calls"))
 
     async def call() -> None:
         client = Client(cache)
@@ -36,6 +37,7 @@ def test_batches_that_begin_together_send_each_text_once(cache: CallCache):
 
     asyncio.run(call())
     assert sorted(text for request in model.requests for text in request) == ["0", "1", "2", "a", "b"]
+    cache.close()
 
 
 def test_who_waits_for_a_call_that_was_given_up_asks_for_it(cache: CallCache):

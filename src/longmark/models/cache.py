@@ -65,7 +65,7 @@ class CallCache:
         self._turn = Turn()
         self._flushed: asyncio.Future[None] | None = None
         self._flush: asyncio.Handle | None = None
-        self._writing: Future[None] | None = None  # by the thread
+        self._writing: tuple[Future[None], Turn, asyncio.Future[None]] | None = None  # by the thread
         self._held: set[bytes] = set()
         self._renewal: asyncio.TimerHandle | None = None
         self._loop: asyncio.AbstractEventLoop | None = None  # of the renewal
@@ -189,8 +189,10 @@ class CallCache:
 
     def _begin(self) -> asyncio.Future[None]:
         """The commit at the end of this turn of the event loop, or after the one under way."""
-        if self._flushed is None:
-            loop = asyncio.get_running_loop()
+        loop = asyncio.get_running_loop()
+        if self._writing is not None and self._writing[2].get_loop() is not loop:  # which has ended since
+            self._written()
+        if self._flushed is None or self._flushed.get_loop() is not loop:
             self._flushed = loop.create_future()
             if self._writing is None:
                 self._flush = loop.call_soon(self._commit)
@@ -204,18 +206,25 @@ class CallCache:
             self._write(turn, done)
             return
         loop = asyncio.get_running_loop()
-        self._writing = self._thread.submit(self.store.commit, turn)
+        self._writing = writing = self._thread.submit(self.store.commit, turn), turn, done
 
-        def written(writing: asyncio.Future[None]) -> None:
-            self._writing = None
+        def then(_: object) -> None:
+            if self._writing is writing:
+                self._written()
+                if self._flushed is not None:
+                    self._commit()
+
+        asyncio.wrap_future(writing[0], loop=loop).add_done_callback(then)
+
+    def _written(self) -> None:
+        """Tells what became of a turn that the thread has written, or waits until it has."""
+        assert self._writing is not None
+        (writing, turn, done), self._writing = self._writing, None
+        with suppress(RuntimeError):  # whoever waits for it has no loop any more
             if (error := writing.exception()) is None:
                 self._committed(turn, done)
             else:
                 self._failed(turn, done, error)
-            if self._flushed is not None:
-                self._commit()
-
-        asyncio.wrap_future(self._writing, loop=loop).add_done_callback(written)
 
     def _write(self, turn: Turn, done: asyncio.Future[None]) -> None:
         try:
@@ -304,6 +313,8 @@ class CallCache:
             self._renewal.cancel()
         if "_thread" in self.__dict__:
             self._thread.shutdown()
+        if self._writing is not None:
+            self._written()
         if self._flushed is not None:
             if self._flush is not None:
                 self._flush.cancel()
