@@ -133,7 +133,7 @@ def test_a_claim_whose_asker_was_cancelled_is_released(place: Place):
         asking = asyncio.ensure_future(one.claim(KEYS))
         await asyncio.sleep(0)  # it has asked, and nothing is committed yet
         asking.cancel()
-        granted = set()
+        granted: set[bytes] = set()
         while granted != set(KEYS):
             await asyncio.sleep(0.01)
             granted |= await other.claim(KEYS)

@@ -75,7 +75,22 @@ def needs_stats(verb: str) -> None:
 
 CONFIG_HELP = "the file that defines your own model names (default: longmark.yaml in the working folder)"
 _FILES = "FILE DIR FILE.yaml hazards|FILE.yaml FILE.html FILE.zip IDX STUDY RUN ROWS HUMAN DOCS QUESTIONS EXAMPLES"
-_TYPES = {"N": from_one, "T": float, "P": float, "X": float, "SHARE": float, **dict.fromkeys(_FILES.split(), Path)}
+
+
+def _place(text: str) -> Path | str:
+    """A call cache: a file, or a URL of PostgreSQL."""
+    return text if text.startswith(("postgres:", "postgresql:")) else Path(text)
+
+
+_TYPES = {
+    "N": from_one,
+    "FILE|URL": _place,
+    "T": float,
+    "P": float,
+    "X": float,
+    "SHARE": float,
+    **dict.fromkeys(_FILES.split(), Path),
+}
 
 
 def add(one: Any, name: str, metavar: str, help: str, **more: Any) -> None:

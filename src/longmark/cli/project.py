@@ -34,6 +34,7 @@ from longmark.cli import parser
 from longmark.cli.arguments import from_one, positive, share, whole
 from longmark.models import config
 from longmark.models.config import SECTIONS, Entry
+from longmark.models.stores import is_url, shown
 from longmark.models.trust import Reach, digests, of_name
 from longmark.records import yaml_file
 from longmark.records.metric_name import names, parsed
@@ -87,7 +88,10 @@ class Project:
                 if isinstance(one, Path) and not one.resolve().is_relative_to(self.path.resolve().parent):
                     yield Reach(where, does=f"uses {one.resolve()}, outside of the folder of the file")
                 elif key == "cache":
-                    yield Reach(where, does=f"takes the replies in {one} for those of the models")
+                    does = f"takes the replies in {one} for those of the models"
+                    if is_url(one):
+                        does = f"stores what models reply in {shown(one)}, and takes the replies there for theirs"
+                    yield Reach(where, does=does)
                 elif actions[key].metavar in _ADDRESSES:
                     yield Reach(where, does=f"serves at {one}")
                 elif actions[key].metavar == "MODEL":

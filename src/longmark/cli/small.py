@@ -97,6 +97,17 @@ def cache(arguments: argparse.Namespace) -> int:
         return 0
 
 
+def copy_cache(arguments: argparse.Namespace) -> int:
+    """Copies one call cache into another."""
+    with closing(open_cache(arguments.target)) as store:
+        copied = store.take_from(cache_path(arguments.source))
+        replies = counted(copied.replies, "stored reply", "stored replies")
+        print(f"{replies} and {counted(copied.attempts, 'attempt')} copied into {store.path}")
+        if copied.others:
+            print(f"{counted(copied.others, 'call')} had another reply there, which stays")
+    return 0
+
+
 def _ledger(store: CallCache, arguments: argparse.Namespace) -> int:
     """Prints what a run's attempts cost, by model, or what those of all runs cost."""
     run = arguments.run

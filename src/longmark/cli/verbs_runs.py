@@ -151,7 +151,7 @@ def _lists(verbs: Any) -> None:
 
     one = add_verb(verbs, "cache", "small:cache", "List the contents of the call cache, or clear it.")
     add(one, "--cache", "FILE|URL", _CACHE_HELP)
-    actions = one.add_subparsers(dest="action", metavar="[clear|ledger|compact]")
+    actions = one.add_subparsers(dest="action", metavar="[clear|ledger|compact|copy]")
     clear = add_verb(actions, "clear", "small:cache", "Delete the stored replies of one model, or of all.")
     add(clear, "--model", "NAME", "delete the replies of this model only")
     text = "Print what the attempts of a run (default: of all runs) cost, what its rows needed, and what is unknown."
@@ -159,6 +159,11 @@ def _lists(verbs: Any) -> None:
     add(ledger, "run", "RUN", "a run folder, or a folder of another command", nargs="?")
     _add_verifying(ledger, cache=False)
     add_verb(actions, "compact", "small:cache", "Fold the ledger's answered attempts into sums by session and model.")
+
+    text = "Copy what one call cache has and another lacks: replies, the ledger. It can be repeated."
+    copy = add_verb(actions, "copy", "small:copy_cache", text)
+    add(copy, "source", "FILE|URL", "the call cache to copy from")
+    add(copy, "target", "FILE|URL", "the call cache to copy to; it is made if it is missing")
 
     text = "List the batches that calls were submitted in (longmark run --batch), fetch their results, or cancel them."
     one = add_verb(verbs, "batches", "batches:batches", text)

@@ -126,6 +126,10 @@ async def execute(
         if check is not None and (mismatch := check.message(settings.selected)) is not None:
             options.tell(mismatch)
 
+        if cache.store.read_only:
+            options.tell(
+                f"This role may only read the call cache {cache.path}: it serves replies, and no call is sent."
+            )
         client = Client(
             cache,
             concurrency=options.concurrency,

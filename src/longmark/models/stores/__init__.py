@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import secrets
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Sequence
@@ -15,6 +16,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from longmark.models.protocols import Tokens
 
@@ -184,6 +186,18 @@ class Store(ABC):
 def is_url(place: Path | str) -> bool:
     """Whether a call cache is in PostgreSQL, not in a file."""
     return isinstance(place, str) and place.startswith(("postgres:", "postgresql:"))
+
+
+def shown(place: Path | str) -> Path | str:
+    """A place as it may be shown: of a URL no password, and nothing that could be a part of one."""
+    if not is_url(place):
+        return place
+    parts = urlsplit(str(place))
+    user, at, host = parts.netloc.rpartition("@")
+    name, port = user.partition(":")[0], re.search(r"(:\d+)?$", host)
+    if "@" in user or "@" in parts.path or "#" in str(place) or (not at and ":" in host and not (port and port[0])):
+        return "postgres://…"
+    return f"postgres://{name}{at}{host}{parts.path}"
 
 
 def opened(place: Path | str) -> Store:
