@@ -32,9 +32,10 @@ from longmark.errors import UserError
 from longmark.models import stores
 from longmark.models.protocols import Tokens
 from longmark.models.stores import Attempt as Attempt
-from longmark.models.stores import Look, Seen, Turn, Wish
+from longmark.models.stores import Look, Seen, Store, Turn, Wish
 from longmark.models.stores import Unknown as Unknown
 from longmark.models.stores.copying import Copied, copy
+from longmark.models.stores.sqlite import SqliteStore
 
 T = TypeVar("T")
 
@@ -60,7 +61,7 @@ class CallCache:
     people, without a password. UserError where it cannot be opened."""
 
     def __init__(self, place: Path | str) -> None:
-        self.store = stores.opened(place)
+        self.store = _opened(place)
         self.path = self.store.shown
         self._turn = Turn()
         self._flushed: asyncio.Future[None] | None = None
@@ -334,3 +335,12 @@ class CallCache:
     def do(self, statement: str, values: tuple[object, ...] = ()) -> Any:
         """One statement; UserError on a store that is damaged, locked for too long, or out of reach."""
         return self.store.do(statement, values)
+
+
+def _opened(place: Path | str) -> Store:
+    """The store at a path, or at a URL of PostgreSQL."""
+    if not stores.is_url(place):
+        return SqliteStore(Path(place))
+    from longmark.models.stores.postgres import PostgresStore
+
+    return PostgresStore(str(place))

@@ -198,14 +198,3 @@ def shown(place: Path | str) -> Path | str:
     if "@" in user or "@" in parts.path or "#" in str(place) or (not at and ":" in host and not (port and port[0])):
         return "postgres://…"
     return f"postgres://{name}{at}{host}{parts.path}"
-
-
-def opened(place: Path | str) -> Store:
-    """The store at a path, or at a URL of PostgreSQL. UserError where it cannot be opened."""
-    if is_url(place):
-        from longmark.models.stores.postgres import PostgresStore
-
-        return PostgresStore(str(place))
-    from longmark.models.stores.sqlite import SqliteStore
-
-    return SqliteStore(Path(place))
