@@ -79,7 +79,7 @@ def test_an_option_of_a_file_is_read_as_on_the_command_line(verb: str) -> None:
     for part in reversed(verb.split()):
         section = {part: section}
     written(yaml.safe_dump(section))
-    reaching = " --trust" if "cache" in content or "host" in content else ""
+    reaching = " --trust" if {"cache", "host"} & {*content} else ""
     made = read(f"{verb}{reaching}")
     assert {key: one for key, one in made.items() if key != "trust"} == {
         key: one for key, one in expected.items() if key != "trust"
@@ -188,7 +188,7 @@ def test_the_verbs_read_their_sections(words: str, expected: dict[str, Any]) -> 
         ("runs:\n  a: {trust: true}", "longmark.yaml:2: runs.a.trust: unknown key: trust"),
         ("run: {config: x}", "run.config: unknown key: config"),
         ("comapre: {}", "longmark.yaml:1: comapre: unknown key: comapre. Did you mean compare"),
-        ("compare: {by: x}", 'compare.by: expected run or system, found "x"'),
+        ("power: {by: x}", 'power.by: expected run or system, found "x"'),
         ("annotate:\n  serve: {prot: 1}", "longmark.yaml:2: annotate.serve.prot: unknown key: prot. Did you mean por"),
         (
             "models:\n  m:\n    modle: x\nruns: {}",
@@ -234,6 +234,7 @@ REACHING = {
     "metrics: pytest.metric": "runs the Python code of pytest.metric",
     "metrics: classic.bertscore@encoder=hf:x": "loads the model hf:x",
     "metrics: classic.bleurt@checkpoint=folder": "loads the model folder",
+    "executor: ray=h.example:6379": "sends texts and code to the workers of --executor ray=h.example:6379",
     "cache: calls.sqlite": "takes the replies in calls.sqlite for those of the models",
     "out: ../elsewhere": "elsewhere, outside of the folder of the file",
     "out: link/run": "run, outside of the folder of the file",

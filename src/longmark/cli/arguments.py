@@ -148,6 +148,12 @@ def add_cluster(one: Any) -> None:
     add(one, "--cluster", "FIELD", text)
 
 
+def add_by(one: Any) -> None:
+    """The option that cuts the answers into slices."""
+    text = "also show the slices of this field of the examples, such as lang; repeatable"
+    add(one, "--by", "FIELD", text, action="append", default=[])
+
+
 def add_bounds(one: Any) -> None:
     """The option that gives the bounds of metrics scored elsewhere."""
     add(one, "--bounds", "METRIC=LOW:HIGH", "lowest and highest possible score, if no run declares them; repeatable")

@@ -24,8 +24,8 @@ from longmark.cli.arguments import (
 def add_to(verbs: Any) -> None:
     text = "Compare runs, or the systems of a run: paired tests, confidence intervals, rankings."
     one, how = _add(verbs, "compare", text, compare)
-    by = "compare runs or systems (default: run if several runs are given, else system)"
-    add(one, "--by", "", by, action="store", choices=("run", "system"))
+    by = "compare runs or systems (default: run if several runs are given, else system), or also the slices of a field"
+    add(one, "--by", "run|system|FIELD", f"{by}; repeatable", action="append", default=[])
     add(one, "--systems", "NAME,…", "the systems (or runs) to compare (default: all)")
     judges = "the runs score the same systems by different judges: compare by the mean over judges"
     add(one, "--judges", "", judges)
@@ -78,8 +78,15 @@ def compare(arguments: argparse.Namespace) -> int:
     from longmark.analysis.compare import compare as compared
     from longmark.analysis.compare.margin import parsed
     from longmark.analysis.compare.page import document
+    from longmark.errors import UserError
 
-    options = {name: getattr(arguments, name) for name in ("draws", "complete", "judges")}
+    options: dict[str, Any] = {name: getattr(arguments, name) for name in ("draws", "complete", "judges")}
+    fields = split(arguments.by)
+    what = [one for one in fields if one in ("run", "system")]
+    if len(what) > 1:
+        raise UserError("--by: compare runs or systems, not both")
+    arguments.by = what[0] if what else None
+    options.update(slices=[one for one in fields if one not in what])
     options.update(systems=split(arguments.systems), margin=parsed(arguments.margin))
     options.update(against_first=arguments.fail_if_worse or arguments.require_decision)
     return _published(arguments, compared, options, document, _worse)

@@ -87,6 +87,8 @@ class Project:
                 where = ".".join((*place, key))
                 if isinstance(one, Path) and not one.resolve().is_relative_to(self.path.resolve().parent):
                     yield Reach(where, does=f"uses {one.resolve()}, outside of the folder of the file")
+                elif key == "ray_insecure" or (key == "executor" and one != "local"):
+                    yield Reach(where, does=f"sends texts and code to the workers of --{key.replace('_', '-')} {one}")
                 elif key == "cache":
                     does = f"takes the replies in {one} for those of the models"
                     if is_url(one):

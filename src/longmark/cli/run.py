@@ -20,7 +20,7 @@ from longmark.errors import UserError
 from longmark.models.registry import Registry
 from longmark.progress import cost, counted
 from longmark.records.files import read_object
-from longmark.records.metric_name import canonical
+from longmark.records.metric_name import canonical, in_slice
 from longmark.records.parts import part_of
 from longmark.records.read import Reading
 from longmark.report.summary import (
@@ -33,7 +33,7 @@ from longmark.report.summary import (
     summarise,
 )
 from longmark.report.tables import as_text, print_table, signature_lines
-from longmark.scores.clusters import QUESTION, refuse_unknown
+from longmark.scores.clusters import QUESTION, refuse_unknown, slices_of
 from longmark.scores.manifest import cluster_of
 
 
@@ -57,7 +57,10 @@ def run(arguments: argparse.Namespace) -> int:
         bounds = {name: spec.bounds for chosen in settings.selected for name, spec in chosen.scores.items()}
         if arguments.fail_under and Reading(arguments.examples, **options.reading).holds_pairs():
             bounds = dict.fromkeys(settings.scores, BOUNDS)
-        conditions = parse_conditions(arguments.fail_under, settings.scores, bounds)
+        records = Reading(arguments.examples, **{**reading(arguments), "skip_bad": True})
+        parts = ("", *slices_of(split(arguments.by), records))
+        bounds = {in_slice(name, part): one for name, one in bounds.items() for part in parts}
+        conditions = parse_conditions(arguments.fail_under, bounds, bounds)
         _refuse_unknown_systems(conditions, arguments)
         if arguments.fail_under:
             tell_cautions(conditions, settings.selected)
@@ -96,7 +99,8 @@ def _conclude(result: RunResult, settings: Settings, conditions: list[Any], argu
     if result.stopped == "interrupt":
         print(f"Stopped. Repeat the same command to resume the run in {result.folder}.", file=sys.stderr)
         return INTERRUPTED
-    summary = summarise([result.folder], cluster_of(arguments.cluster, [result.folder]))
+    cluster = cluster_of(arguments.cluster, [result.folder])
+    summary = summarise([result.folder], cluster, by=split(arguments.by))
     for notice in summary.notices:
         print(notice, file=sys.stderr)
     _print_summary(summary)

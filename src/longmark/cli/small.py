@@ -144,12 +144,13 @@ def report(arguments: argparse.Namespace) -> int:
     bounds, conditions = bounds_of(arguments.bounds), []
     cluster = cluster_of(arguments.cluster, arguments.runs)
     if arguments.fail_under:  # a wrong condition is refused before the page is written
-        found = summarise(sources_of(arguments.runs), cluster, bounds)
+        found = summarise(sources_of(arguments.runs), cluster, bounds, split(arguments.by))
         limits = {name: (one.lo, one.hi) for name, one in found.facts.items()}
         conditions = parse_conditions(arguments.fail_under, found.metrics, limits)
         refuse_unknown_systems(conditions, (cell.system for cell in found.cells))
         tell_cautions(conditions, built_in(found.metrics))
-    summary = write_report(arguments.runs, arguments.out, cluster=cluster, bounds=bounds)
+    by = split(arguments.by)
+    summary = write_report(arguments.runs, arguments.out, cluster=cluster, bounds=bounds, by=by)
     print(f"Report: {arguments.out}")
     checks = fail_under(conditions, summary, arguments.max_unscored)
     for check in checks:

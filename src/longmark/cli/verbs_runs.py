@@ -11,6 +11,7 @@ from longmark.cli.arguments import (
     CONFIG_HELP,
     add,
     add_bounds,
+    add_by,
     add_calls,
     add_cluster,
     add_gate,
@@ -47,7 +48,9 @@ def _run(verbs: Any) -> None:
     add(cluster, "--ray-actors", "N", "number of Ray workers that hold each local model (default: 1)", default=1)
     add(cluster, "--ray-resources", "JSON", "what each of them needs, such as '{\"GPU\": 1}' (default: one CPU)")
     add(cluster, "--ray-insecure", "", "accept a cluster with a public address: Ray runs code for whoever reaches it")
-    add_cluster(one.add_argument_group("intervals"))
+    result = one.add_argument_group("table")
+    add_cluster(result)
+    add_by(result)
     add_gate(one)
     add_project(one)
 
@@ -114,6 +117,7 @@ def _lists(verbs: Any) -> None:
     add(one, "runs", "RUN", "run folders or files of rows", nargs="+")
     add(one, "--out", "FILE.html", "the page to write", required=True)
     add_cluster(one)
+    add_by(one)
     add_bounds(one)
     add_gate(one)
     add_project(one)

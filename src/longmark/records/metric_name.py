@@ -105,15 +105,34 @@ def written(value: Any) -> str:
     return repr(value).removesuffix(".0") if isinstance(value, float) else str(value)
 
 
+def without_slice(name: str) -> tuple[str, str]:
+    """The name of a score, and the slice of the answers that it is over, "" for all: `ccrs[lang=de]` -> `ccrs`,
+    `lang=de`."""
+    whole, _, rest = name.partition("[")
+    return whole, rest.removesuffix("]")
+
+
+def in_slice(name: str, part: str) -> str:
+    """The name of a score over a slice of the answers."""
+    return f"{name}[{part}]" if part else name
+
+
+def slice_name(field: str, value: str | None) -> str:
+    """The name of a slice: of the answers with this value of a field, or (None) without the field."""
+    return f"no {field}" if value is None else f"{field}={value}"
+
+
 def under(wanted: str, names: Iterable[str]) -> list[str]:
     """What a name selects among names of scores: the score itself; else everything under it, of a family or of a
-    metric, and without parameters those with any."""
+    metric, and without parameters those with any. A name selects scores over all answers, or those of its slice."""
     known = list(names)
     if wanted in known:
         return [wanted]
-    base, params = parsed(wanted)
-    if (name := joined(base, params)) in known:
+    whole, part = without_slice(wanted)
+    base, params = parsed(whole)
+    if (name := in_slice(joined(base, params), part)) in known:
         return [name]
     suffix = joined("", params)
-    inside = (one for one in known if base_of(one) == base or base_of(one).startswith(f"{base}."))
-    return [one for one in inside if not suffix or one == base_of(one) + suffix]
+    inside = (one for one in (without_slice(one)[0] for one in known if without_slice(one)[1] == part))
+    inside = (one for one in inside if base_of(one) == base or base_of(one).startswith(f"{base}."))
+    return [in_slice(one, part) for one in inside if not suffix or one == base_of(one) + suffix]

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from longmark.progress import counted as counted
-from longmark.records.metric_name import title_of
+from longmark.records.metric_name import title_of, without_slice
 from longmark.scores.manifest import MetricFacts
 
 NONE = "–"
@@ -105,8 +105,9 @@ def metric_titles(names: Iterable[str]) -> dict[str, str]:
     titles, families = {}, {}
     for name in names:
         full, by, whose = name.partition(BY)
+        full, part = without_slice(full)
         metric, _, params = full.partition("@")
-        title = title_of(metric) + (f", {params.replace('@', ', ')}" if params else "")
+        title = title_of(metric) + (f", {params.replace('@', ', ')}" if params else "") + (f" [{part}]" if part else "")
         titles[name] = title + (f" ({whose})" if by else "")
         families[name] = metric.partition(".")[0]
     alike = list(titles.values())

@@ -28,18 +28,20 @@ def write_report(
     lowest: int = LOWEST,
     cluster: str = QUESTION,
     bounds: Mapping[str, tuple[float, float]] | None = None,
+    by: Sequence[str] = (),
 ) -> Summary:
     """Writes the page of run folders and files of rows to `out`, whole or not at all, and returns the summary it shows.
 
     most: examples the page holds at most; lowest: how many of them are the lowest ones where there are more; cluster:
-    the field of the examples that the answers of a cluster share; bounds: of metrics whose runs declare none.
+    the field of the examples that the answers of a cluster share; bounds: of metrics whose runs declare none; by:
+    fields that cut the answers into slices.
     Errors: UserError if a path is no source of scores or is given twice, if there is no row, or if `out` cannot be
     written, does not end in .html or .htm, or is a file that is not an earlier report.
     """
     refuse_to_destroy(out)
     folders = sources_of(runs)
     manifests = [read_manifest(run) for run in folders]
-    with Observations(cluster, bounds) as index:
+    with Observations(cluster, bounds, by) as index:
         index.read(folders)
         index.refuse_empty(runs)
         summary = summary_of(index, manifests)
@@ -60,7 +62,7 @@ def _page(
         title=title,
         heading=what,
         lede=how,
-        notices=sections.notices(manifests, loaded.answers, loaded.cut, index.notices),
+        notices=sections.notices(manifests, loaded.answers, loaded.cut, summary.notices),
         contents=[],
         agreement=bool(loaded.agreement),
         statuses=STATUSES,
@@ -79,7 +81,7 @@ def _page(
                 "noun": "pair" if summary.pairs else "answer",
                 "worst": "most disagreement first" if summary.pairs else "worst first",
                 "heading": "Most disagreement first" if summary.pairs else "Worst answers first",
-                "metrics": [{"name": name, "title": titles[name]} for name in summary.metrics],
+                "metrics": [{"name": name, "title": titles[name]} for name in summary.wholes],
                 "systems": summary.systems,
                 "examples": [shown.line() for shown in loaded.shown],
             }

@@ -28,12 +28,13 @@ def heading(summary: Summary, manifests: Sequence[Manifest], total: int) -> tupl
     A model's name ends before its address; the full names are under Provenance."""
     systems = [upright(name) for name in summary.systems]
     what = f"{counted(total, 'pair' if summary.pairs else 'answer')} from {listed(systems, 3)}"
-    metrics = {name.partition(BY)[0] for name in summary.metrics}
+    metrics = {name.partition(BY)[0] for name in summary.wholes}
     by = _judges(manifests)
     files = {str(manifest.data.get("source") or "").replace("\\", "/").rpartition("/")[2] for manifest in manifests}
     file = files.pop() if len(files) == 1 else ""  # records that were given from Python have no file
     source = f"Read from {upright(file)}, scored" if "." in file else "Scored"
-    missing, of = sum(cell.n - cell.scored for cell in summary.cells), sum(cell.n for cell in summary.cells)
+    cells = [cell for cell in summary.cells if cell.metric in summary.wholes]
+    missing, of = sum(cell.n - cell.scored for cell in cells), sum(cell.n for cell in cells)
     left = (
         f"{integer(missing)} of {counted(of, 'score')} {'is' if missing == 1 else 'are'}" if missing else "No score is"
     )
@@ -151,7 +152,7 @@ def cards(index: Observations, summary: Summary) -> Iterator[dict[str, Any]]:
     the place of a score in a drawing 300 wide (`at`), and the numbers as a table. What several metrics of a family
     measure is said once."""
     said = set()
-    for metric in () if summary.pairs else summary.metrics:
+    for metric in () if summary.pairs else summary.wholes:
         facts, cells, places = summary.facts[metric], summary.of(metric), summary.decimals(metric)
         edges = _edges(facts, cells) or (0.0, 1.0)
         number = index.metrics.index(metric)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -19,7 +19,7 @@ from itertools import islice
 from pathlib import Path
 
 from longmark.errors import UnknownName, UserError
-from longmark.records.metric_name import under
+from longmark.records.metric_name import in_slice, under, without_slice
 from longmark.report import tables
 from longmark.report.format import NONE, decimals, fixed, share
 from longmark.report.tables import Column, Table, one_line
@@ -31,6 +31,7 @@ from longmark.stats.means import ALL_EQUAL, HALL, Bounds, few_clusters, mean_of_
 from longmark.stats.results import Estimate
 
 MAX_UNSCORED = 0.05
+_SMALL = 10  # answers; a slice of fewer is remarked on
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,7 @@ class Cell:
 class Summary:
     """All cells, metrics in the order of the runs' manifests, systems in order of appearance. cluster: the field that
     the rows of a cluster share; notices: what the readers left out; signatures: a line for each way that each score was
-    made in (`Signature.line`), as far as the rows say."""
+    made in (`Signature.line`), as far as the rows say; slices: metrics that are over a part of the answers."""
 
     cells: tuple[Cell, ...]
     facts: dict[str, MetricFacts]
@@ -69,10 +70,16 @@ class Summary:
     cluster: str = QUESTION
     notices: tuple[str, ...] = ()
     signatures: tuple[str, ...] = ()
+    slices: tuple[str, ...] = ()
 
     @property
     def metrics(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(cell.metric for cell in self.cells))
+
+    @property
+    def wholes(self) -> tuple[str, ...]:
+        """The metrics over all answers, without those of slices."""
+        return tuple(name for name in self.metrics if name not in self.slices)
 
     @property
     def pairs(self) -> bool:
@@ -104,13 +111,16 @@ class Summary:
 
 
 def summarise(
-    runs: Sequence[Path], cluster: str = QUESTION, bounds: Mapping[str, tuple[float, float]] | None = None
+    runs: Sequence[Path],
+    cluster: str = QUESTION,
+    bounds: Mapping[str, tuple[float, float]] | None = None,
+    by: Sequence[str] = (),
 ) -> Summary:
     """The summary of run folders, read once. cluster: the field of the examples that the answers of a cluster share;
-    bounds: of metrics whose runs declare none. UserError where one of them is no run folder, or where no example has
-    the field."""
+    bounds: of metrics whose runs declare none; by: fields that cut the answers into slices. UserError where one of them
+    is no run folder, or where no example has the field."""
     manifests = [read_manifest(run) for run in runs]
-    with Observations(cluster, bounds) as index:
+    with Observations(cluster, bounds, by) as index:
         index.read(runs)
         return summary_of(index, manifests)
 
@@ -146,7 +156,21 @@ def summary_of(index: Observations, manifests: Iterable[Manifest]) -> Summary:
             cells.append(replace(cell, bounded=bounded.get(key)))
     lines = (one.line(name) for name in names for one in index.signatures(name) if one.version)
     signatures = tuple(dict.fromkeys(lines))
-    return Summary(tuple(cells), facts, tuple(systems), index.cluster, tuple(index.notices), signatures)
+    notices = (*index.notices, *_small(cells, index.slices))
+    return Summary(tuple(cells), facts, tuple(systems), index.cluster, notices, signatures, tuple(index.slices))
+
+
+def _small(cells: Iterable[Cell], slices: Collection[str]) -> Iterator[str]:
+    """Which slices have few answers."""
+    few: dict[str, int] = {}
+    for cell in cells:
+        if cell.metric in slices and cell.n < _SMALL:
+            part = without_slice(cell.metric)[1]
+            few[part] = min(few.get(part, cell.n), cell.n)
+    if few:
+        shown = ", ".join(f"{one_line(part)} ({n})" for part, n in islice(few.items(), 10))
+        more = f" and {len(few) - 10} more" if len(few) > 10 else ""
+        yield f"Few answers of a system in: {shown}{more}. Their means say little."
 
 
 def _counted(groups: Iterable[Sequence[float]], scores: BoundedScores) -> Iterator[Sequence[float]]:
@@ -227,8 +251,8 @@ def how_many(why: Unscored) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """One `--fail-under`: a metric (or a family), `>=` or `<=`, a number, the scores that it selects, and a system
-    (None: each of them)."""
+    """One `--fail-under`: a metric (or a family), maybe of a slice, `>=` or `<=`, a number, the scores that it selects,
+    and a system (None: each of them)."""
 
     metric: str
     sign: str
@@ -264,18 +288,21 @@ def parse_conditions(
     bounds of every metric that it names; UnknownName where it names no metric.
     """
     names, found = list(known), []
+    slices = dict.fromkeys(part for name in names if (part := without_slice(name)[1]))
     for expression in expressions:
         match = _CONDITION.fullmatch(expression)
         if not match:
             raise UserError(
                 f"--fail-under {expression!r}: expected METRIC>=NUMBER or METRIC<=NUMBER, "
                 "as in 'ccrs.question_relevance>=0.8' (in quotes, because > redirects); METRIC[SYSTEM]>=NUMBER for one "
-                "system"
+                "system, METRIC[FIELD=VALUE]>=NUMBER for one slice of --by FIELD"
             )
-        selected = under(match[1], names)
+        part, system = _selector(match[2], slices)
+        metric = in_slice(match[1], part)
+        selected = under(metric, names)
         if not selected:
-            raise UnknownName("metric in --fail-under", match[1], names)
-        condition = Condition(match[1], match[3], float(match[4]), tuple(selected), match[2])
+            raise UnknownName("metric in --fail-under", metric, names)
+        condition = Condition(metric, match[3], float(match[4]), tuple(selected), system)
         if not math.isfinite(condition.limit):
             raise UserError(f"--fail-under {expression!r}: the limit is too large for a number")
         ranges = [(bounds or {}).get(name, (None, None)) for name in selected]
@@ -284,6 +311,25 @@ def parse_conditions(
             raise UserError(f"--fail-under {expression!r}: scores of {selected[0]} are from {shown}")
         found.append(condition)
     return found
+
+
+def _selector(text: str | None, slices: Collection[str]) -> tuple[str, str | None]:
+    """The slice and the system in `SYSTEM`, `FIELD=VALUE`, `system=SYSTEM` or several of these, as in
+    `careful][lang=de`. UnknownName for a slice that does not exist."""
+    part, system = "", None
+    for one in text.split("][") if text else ():
+        field, equals, value = one.partition("=")
+        if one in slices:
+            part = one
+        elif equals and field == "system":
+            system = value
+        elif equals:
+            shown = ", ".join(islice(slices, 10)) + (", …" if len(slices) > 10 else "")
+            hint = f"The slices are {shown}." if slices else f"Cut the answers with --by {field}."
+            raise UnknownName("slice in --fail-under", one, slices, f"{hint} A system is [system={one}].")
+        else:
+            system = one
+    return part, system
 
 
 def refuse_unknown_systems(conditions: Iterable[Condition], systems: Iterable[str]) -> None:

@@ -8,10 +8,12 @@ from typing import Any
 
 from longmark.errors import UserError
 from longmark.records import Question
+from longmark.records.metric_name import slice_name
 from longmark.records.sources import kind_of, records
 from longmark.records.write import ROW_COLUMNS
 
 QUESTION = "question_id"
+MOST_SLICES = 50  # values of a field that answers are cut by
 _OWN = ("task", "level", "variant_of", "variant")
 
 
@@ -39,9 +41,33 @@ def refuse_unknown(field: str, examples: Iterable[Question]) -> None:
         raise no_such_field(field, known)
 
 
-def no_such_field(field: str, known: Collection[str]) -> UserError:
-    others = f"the fields are {', '.join([QUESTION, *sorted(known)])}"
-    return UserError(f"--cluster {field}: no example has this field; {others}")
+def slices_of(fields: Iterable[str], examples: Iterable[Question]) -> list[str]:
+    """The names of the slices that fields cut examples into. UserError for a field that no example has."""
+    values: dict[str, dict[str | None, None]] = {field: {} for field in fields}
+    known: set[str] = set()
+    for example in examples if values else ():
+        its = fields_of(example)
+        known.update(its)
+        for field, found in values.items():
+            found[its.get(field)] = None
+    for field, found in values.items():
+        check_slices(field, found, known)
+    return [slice_name(field, value) for field, found in values.items() for value in found]
+
+
+def check_slices(field: str, values: Collection[str | None], known: Collection[str]) -> None:
+    """UserError for a field that no example has, or that has too many values to be looked at one by one."""
+    if not {*values} - {None}:
+        raise no_such_field(field, known, "--by", ())
+    if len(values) > MOST_SLICES:
+        raise UserError(f"--by {field}: the field has {len(values):,} values; slices are for {MOST_SLICES} at most")
+
+
+def no_such_field(
+    field: str, known: Collection[str], option: str = "--cluster", own: Collection[str] = (QUESTION,)
+) -> UserError:
+    others = f"the fields are {', '.join([*own, *sorted(known)])}" if own or known else "the examples have no fields"
+    return UserError(f"{option} {field}: no example has this field; {others}")
 
 
 def _texts(values: Mapping[str, Any]) -> dict[str, str]:

@@ -22,7 +22,8 @@ import orjson
 
 from longmark.errors import UnknownName, UserError
 from longmark.records import Answered, Row, Signature, Usage
-from longmark.scores.clusters import QUESTION, columns_of, fields_of, no_such_field
+from longmark.records.metric_name import in_slice, slice_name
+from longmark.scores.clusters import QUESTION, check_slices, columns_of, fields_of, no_such_field
 from longmark.scores.files import absent_of, examples_of, no_rows, placed_rows_of, shortest_names, system_of
 from longmark.scores.manifest import Manifest, MetricFacts, read_manifest
 
@@ -38,6 +39,7 @@ CREATE TABLE scores (
     rater TEXT NOT NULL DEFAULT '', label TEXT, line INTEGER, given TEXT,
     PRIMARY KEY (example, metric, rater)
 ) WITHOUT ROWID;
+CREATE TABLE slices (field TEXT, example INTEGER, value TEXT, PRIMARY KEY (field, example)) WITHOUT ROWID;
 CREATE TABLE metrics (metric INTEGER PRIMARY KEY, lo REAL, hi REAL, lower_is_better INTEGER, counts INTEGER);
 """
 
@@ -127,11 +129,18 @@ class Observations:
     """The rows of the sources added so far. Systems are numbered by source and name, metrics by name, as they appear.
 
     cluster: the field whose value the rows of a cluster share (`scores.clusters`); bounds: of metrics whose runs
-    declare none; notices: what the readers left out.
+    declare none; by: fields that cut the answers into slices, of which each score is a metric of its own
+    (`ccrs[lang=de]`, `ccrs[no lang]`); notices: what the readers left out.
     """
 
-    def __init__(self, cluster: str = QUESTION, bounds: Mapping[str, tuple[float, float]] | None = None) -> None:
-        self.cluster, self._bounds = cluster, bounds or {}
+    def __init__(
+        self,
+        cluster: str = QUESTION,
+        bounds: Mapping[str, tuple[float, float]] | None = None,
+        by: Iterable[str] = (),
+    ) -> None:
+        self.cluster, self._bounds, self._by = cluster, bounds or {}, tuple(dict.fromkeys(by))
+        self._wholes: dict[str, str] = {}  # metric of a slice -> the metric
         self._fields: set[str] = set()
         self._db = sqlite3.connect("", isolation_level=None)
         self._db.executescript("PRAGMA journal_mode = OFF; PRAGMA cache_size = -4000;" + _SCHEMA)
@@ -153,6 +162,8 @@ class Observations:
         """Adds the sources. UserError, naming the fields there are, if no example has the field of the clusters."""
         for source in sources:
             self.add_run(source)
+        for name in self._by if self._metrics else ():
+            self._cut(name)
         if self.cluster == QUESTION or not self._runs:
             return
         total, without = self._db.execute("SELECT COUNT(*), COUNT(*) - COUNT(cluster) FROM examples").fetchone()
@@ -163,14 +174,31 @@ class Observations:
                 f"{without:,} of {total:,} examples have no {self.cluster}: those of one question are one cluster."
             )
 
+    def _cut(self, field: str) -> None:
+        """Adds the scores of each slice of a field."""
+        query = "SELECT DISTINCT value FROM examples LEFT JOIN slices ON number = example AND field = ? ORDER BY value"
+        values = [value for (value,) in self._db.execute(query, (field,))]
+        check_slices(field, values, self._fields)
+        add = (
+            "INSERT INTO scores SELECT scores.example, ?, system, judge, score, status, reason, 0, 0, 0, 0, 0, 0, "
+            "automatic, rater, label, line, given FROM scores LEFT JOIN slices ON slices.example = scores.example AND "
+            "field = ? WHERE metric = ? AND value IS ?"
+        )
+        for value in [*filter(None, values), *([None] if None in values else [])]:
+            for name, metric in list(self._metrics.items()):
+                number, part = len(self._metrics), in_slice(name, slice_name(field, value))
+                if name not in self._wholes and self._db.execute(add, (number, field, metric, value)).rowcount:
+                    self._metrics[part], self._wholes[part] = number, name
+
     def add_run(self, run: Path) -> None:
         """Reads the rows of a run folder or a file of rows. Ids are the source's own: sources may share them."""
-        elsewhere = columns_of(run) if self.cluster != QUESTION and not run.is_dir() else iter(())
+        wanted = self.cluster != QUESTION or bool(self._by)
+        elsewhere = columns_of(run) if wanted and not run.is_dir() else iter(())
         rows = (
             (row, next((columns for its, columns in elsewhere if its == place), {}))
             for place, row in placed_rows_of(run, self.notices)
         )
-        self._add_all(rows, run, examples_of(run) if self.cluster != QUESTION else ())
+        self._add_all(rows, run, examples_of(run) if wanted else ())
         self._add_absent(run)
 
     def _add_absent(self, run: Path) -> None:
@@ -212,6 +240,9 @@ class Observations:
             self._fields.update(fields)
             update = "UPDATE examples SET cluster = ? WHERE run = ? AND id = ?"
             self._db.execute(update, (fields.get(self.cluster), number, one.id))
+            for name in self._by:
+                add = "INSERT OR REPLACE INTO slices SELECT ?, number, ? FROM examples WHERE run = ? AND id = ?"
+                self._db.execute(add, (name, fields.get(name), number, one.id))
         self._leave_out_unjudged(number)
         self._db.execute("COMMIT")
         for model, versions in self._versions.get(number, {}).items():
@@ -250,7 +281,10 @@ class Observations:
         self._fields.update(columns)
         insert = "INSERT INTO examples (run, id, system, question_id, named, cluster) VALUES (?, ?, ?, ?, ?, ?)"
         its = (*key, row.question_id, bool(row.system), columns.get(self.cluster))
-        return int(self._db.execute(insert, its).lastrowid or 0)
+        made = int(self._db.execute(insert, its).lastrowid or 0)
+        for name in self._by:
+            self._db.execute("INSERT INTO slices VALUES (?, ?, ?)", (name, made, columns.get(name)))
+        return made
 
     def _add(self, run: int, example: int, row: Row, system: int) -> None:
         metric = self._metrics.setdefault(row.metric, len(self._metrics))
@@ -277,6 +311,11 @@ class Observations:
     @property
     def metrics(self) -> list[str]:
         return list(self._metrics)
+
+    @property
+    def slices(self) -> list[str]:
+        """The metrics that are over a slice of the answers."""
+        return list(self._wholes)
 
     def systems(self) -> list[str]:
         """A label for each system: its name, and the run's too if several runs have a system of that name."""
@@ -346,19 +385,20 @@ class Observations:
 
     def having_rows(self, run: int, ids: Iterable[str]) -> tuple[int, int, list[int]]:
         """How many different examples these ids are, how many of them have a row of a source (by its place), and of
-        each metric with such a row on how many of them."""
+        each metric with such a row, but those of slices, on how many of them."""
         self._db.executescript(
             "CREATE TABLE IF NOT EXISTS ids (id TEXT PRIMARY KEY) WITHOUT ROWID; DELETE FROM ids; BEGIN"
         )
         self._db.executemany("INSERT OR IGNORE INTO ids VALUES (?)", ((one,) for one in ids))
         self._db.execute("COMMIT")
-        of = "FROM ids JOIN examples USING (id) JOIN scores ON number = example WHERE run = ?"
+        wholes = len(self._metrics) - len(self._wholes)
+        of = "FROM ids JOIN examples USING (id) JOIN scores ON number = example WHERE run = ? AND metric < ?"
         (count,) = self._db.execute("SELECT count(*) FROM ids").fetchone()
-        (having,) = self._db.execute(f"SELECT count(DISTINCT id) {of}", (run,)).fetchone()
+        (having,) = self._db.execute(f"SELECT count(DISTINCT id) {of}", (run, wholes)).fetchone()
         return (
             count,
             having,
-            [n for (n,) in self._db.execute(f"SELECT count(DISTINCT id) {of} GROUP BY metric", (run,))],
+            [n for (n,) in self._db.execute(f"SELECT count(DISTINCT id) {of} GROUP BY metric", (run, wholes))],
         )
 
     def grouped(self) -> Iterator[tuple[tuple[int, int], Iterator[list[float]]]]:
@@ -405,9 +445,12 @@ class Observations:
             for name, facts in manifest.metrics().items():
                 known.setdefault(name, facts)
         ordered = [name for name in known if name in self._metrics]
-        ordered += [name for name in self._metrics if name not in known]
-        found = {name: known.get(name, MetricFacts()) for name in ordered}
-        for name, (lo, hi) in self._bounds.items():
+        ordered += [name for name in self._metrics if name not in known and name not in self._wholes]
+        slices = {whole: [part for part, of in self._wholes.items() if of == whole] for whole in ordered}
+        ordered = [name for whole in ordered for name in (whole, *slices[whole])]
+        found = {name: known.get(self._wholes.get(name, name), MetricFacts()) for name in ordered}
+        given = {name: self._bounds[whole] for name, whole in self._wholes.items() if whole in self._bounds}
+        for name, (lo, hi) in {**self._bounds, **given}.items():
             if name not in found:
                 raise UnknownName("metric in --bounds", name, ordered)
             if (found[name].lo, found[name].hi) not in ((None, None), (lo, hi)):
@@ -429,9 +472,10 @@ class Observations:
         query = (
             f"SELECT metric, system, {', '.join(f'CAST(TOTAL({name}) AS INTEGER)' for name in _COUNTS)}, "
             "CASE WHEN COUNT(usd) = COUNT(*) THEN SUM(usd) END "
-            "FROM scores GROUP BY metric, system ORDER BY metric, system"
+            "FROM scores WHERE metric < ? GROUP BY metric, system ORDER BY metric, system"
         )
-        return ((metric, system, Usage(*sums)) for metric, system, *sums in self._db.execute(query))
+        rows = self._db.execute(query, (len(self._metrics) - len(self._wholes),))
+        return ((metric, system, Usage(*sums)) for metric, system, *sums in rows)
 
     def spent(self) -> list[Spent]:
         """`usages` with the names of metrics and the labels of systems."""
@@ -445,6 +489,8 @@ class Observations:
         """Prepares `lowest`: the mean standing of each example's scores, from 0 (bad) to 1 (good). Without
         a metric that has a direction no example has one."""
         for name, number in self._metrics.items():
+            if name in self._wholes:
+                continue
             fact = facts[name]
             self._db.execute(
                 "INSERT OR REPLACE INTO metrics VALUES (?, ?, ?, ?, ?)",

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from longmark.errors import UnknownName, UserError
 from longmark.records import Signature, Usage
-from longmark.records.metric_name import under
+from longmark.records.metric_name import under, without_slice
 from longmark.scores.clusters import QUESTION
 from longmark.scores.files import UNKNOWN_QUESTION, examples_of, names_given, shortest_names, sources_of
 from longmark.scores.manifest import Manifest, MetricFacts, read_manifest, refuse_pairs
@@ -128,7 +128,8 @@ class Scores:
         for name, metrics in found.items():
             if not metrics:
                 raise UnknownName("metric", name, self.metrics, f"The runs have {', '.join(self.metrics)}.")
-        return [one for one in self.metrics if not wanted or any(one in metrics for metrics in found.values())]
+        of = {one: without_slice(one)[0] for one in self.metrics}  # a slice is there where its metric is
+        return [one for one in of if not wanted or any({one, of[one]} & {*metrics} for metrics in found.values())]
 
     def directed(self, higher: Sequence[str], lower: Sequence[str]) -> Scores:
         """These scores, with the direction of metrics whose runs declare none: names or families of which higher, or
@@ -216,18 +217,19 @@ def read_scores(
     bounds: Mapping[str, tuple[float, float]] | None = None,
     *,
     judges: bool = False,
+    slices: Sequence[str] = (),
 ) -> Scores:
     """The scores of run folders and files of rows. by: `run` or `system`; None: by run for several, else by system.
     cluster: the field of the examples that the questions of a cluster share; bounds: of metrics whose runs declare
     none; judges: the runs score the same systems, and an answer's score is the mean over the runs, if all that have
-    the metric scored it."""
+    the metric scored it; slices: fields of the examples, each of whose values makes a metric of every metric."""
     folders = sources_of(runs)
     by = by or (BY_RUN if len(folders) > 1 else BY_SYSTEM)
     if by not in BY:
         raise UserError(f"--by {by}: what is compared is {' or '.join(BY)}")
     manifests = tuple(read_manifest(run) for run in folders)
     refuse_pairs(manifests)
-    with Observations(cluster, bounds) as index:
+    with Observations(cluster, bounds, slices) as index:
         index.read(folders)
         index.refuse_empty(runs)
         return _scores(index, manifests, by, judges)

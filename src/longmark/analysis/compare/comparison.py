@@ -87,12 +87,14 @@ class CompareOptions(ScoresTested):
     pairs.
 
     systems        names; all if none is given
+    slices         fields of the examples: each value is compared too (`ccrs[lang=de]`), in one family of tests
     complete       compare only the questions with a score of every system; else each pair on its own questions
     margin         a difference that does not matter, in units of the score: a number, or by metric (see `margin`)
     judges         the runs score the same systems by different judges: compare the systems by the mean over judges
     against_first  compare only the pairs with the first system: fewer comparisons, more power
     """
 
+    slices: Sequence[str] = ()
     systems: Sequence[str] = ()
     complete: bool = False
     margin: Margins | None = None
@@ -114,7 +116,8 @@ def compare(
     chosen = options_of(CompareOptions, options, "longmark.compare")
     progress("reading the rows")
     paths, by = paths_given(runs), BY_SYSTEM if chosen.judges else chosen.by
-    scores = read_scores(paths, by, chosen.cluster, chosen.bounds, judges=chosen.judges)
+    slices = names_given(chosen.slices)
+    scores = read_scores(paths, by, chosen.cluster, chosen.bounds, judges=chosen.judges, slices=slices)
     scores = scores.directed(chosen.higher, chosen.lower)
     places = _systems(scores, names_given(chosen.systems))
     metrics, left_out = _comparable(scores, scores.named(chosen.metrics), places, chosen.complete)

@@ -28,6 +28,7 @@ from longmark.analysis.compare.results import MetricResult, difference_bounds, o
 from longmark.analysis.compare.tests import PairDifference, Tested
 from longmark.analysis.grid import Grid
 from longmark.errors import UserError
+from longmark.records.metric_name import without_slice
 from longmark.report.document import Section
 from longmark.report.format import counted, metric_titles
 from longmark.report.tables import Column
@@ -86,6 +87,8 @@ def parsed(texts: Sequence[str]) -> Margins | None:
 def by_metric(margins: Margins | None, metrics: Sequence[str]) -> dict[str, float]:
     """The margin of each compared metric that has one. UserError for a metric not compared or a number not above 0."""
     given = dict(margins) if isinstance(margins, Mapping) else dict.fromkeys(metrics, margins) if margins else {}
+    wholes = {metric: without_slice(metric)[0] for metric in metrics}
+    given |= {one: given[whole] for one, whole in wholes.items() if one not in given and whole in given}
     for metric, margin in given.items():
         if metric not in metrics:
             raise UserError(f"--margin: {metric} is not compared; the metrics are {', '.join(metrics)}")
