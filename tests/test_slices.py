@@ -51,7 +51,8 @@ def test_a_slice_has_the_mean_of_its_answers_and_answers_without_the_field_are_o
         for key in (LENGTH, name):
             scores.setdefault((key, row.system or ""), []).append(row.score or 0.0)
     found = summarise([Path("r")], by=["lang"])
-    assert cells(found) == {key: (len(each), pytest.approx(mean(each))) for key, each in scores.items()}
+    expected: dict[tuple[str, str], Any] = {key: (len(each), pytest.approx(mean(each))) for key, each in scores.items()}
+    assert cells(found) == expected
     assert found.metrics == tuple(f"{LENGTH}{part}" for part in ("", "[lang=de]", "[lang=en]", "[no lang]"))
     assert found.wholes == (LENGTH,)
     whole = summarise([Path("r")])
