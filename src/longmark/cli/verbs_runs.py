@@ -64,6 +64,12 @@ def _look(verbs: Any) -> None:
     add_input(one)
     add_project(one)
 
+    text = "Write a longmark.yaml for a file of answers: the metrics that it allows, and what they take. Makes no call."
+    one = add_verb(verbs, "init", "init:init", text)
+    add(one, "examples", "EXAMPLES", "the file, as for longmark run (default: none, a file to fill in)", nargs="?")
+    add(one, "--out", "FILE.yaml", "the file to write (default: longmark.yaml)", default=Path("longmark.yaml"))
+    add_input(one)
+
 
 def _parts(verbs: Any) -> None:
     text = "Split an input into parts, for runs on several machines. Answers to one question stay together."

@@ -1,0 +1,155 @@
+"""The verb `longmark init`: looks at a file of answers and writes a longmark.yaml for it, with the metrics that its
+columns allow and what they take. Nothing is sent."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import fields
+from functools import partial
+from pathlib import Path
+from textwrap import shorten
+from typing import Any
+
+from longmark.cli.arguments import pairs, reading
+from longmark.cli.project import SCHEMA, load
+from longmark.engine.estimate import MetricEstimate, dry_run
+from longmark.engine.look import FIRST, Allowed, Look, look
+from longmark.engine.run import finish, make_settings, open_cache
+from longmark.engine.settings import RunOptions
+from longmark.errors import UserError
+from longmark.models.registry import Registry
+from longmark.progress import counted
+
+_REASON = 90  # characters of why a metric cannot be used
+_PRICED = 100  # examples that the dry run reads
+_PLACE = "judge@http://localhost:8000/v1"  # stands for every model in the dry run, which sends nothing
+_ROLES: dict[str, Any] = dict.fromkeys(("generator", "embedder", "reranker", "lm"), _PLACE)
+_SIMPLE = ("score.readability", "classic.length")  # need nothing but an answer
+
+_TOP = """\
+# yaml-language-server: $schema=longmark.schema.json
+# Written by longmark init. `longmark run first` scores the answers. The keys are the options of the commands.
+
+models:
+  judge: # a model's name at its endpoint; for a vendor, also the variable that holds the key
+    model: my-model
+    endpoint: http://localhost:8000/v1
+    # key_env: MY_API_KEY
+
+runs:
+  first:
+"""
+_END = """\
+    judge: judge
+    out: runs/first
+    # domain: hazards # what the questions are about, for metrics that need it
+    # max_calls: 1000 # stop after so many requests; also max_tokens, max_usd
+    # by: lang # also show the slices of a field
+    # fail_under: [METRIC>=0.6] # exit code 3 below it
+
+report:
+  runs: first
+  out: report.html
+
+# compare:
+#   runs: [first, second]
+#   fail_if_worse: true
+"""
+
+
+def init(arguments: argparse.Namespace) -> int:
+    """Writes the file; UserError if it exists."""
+    out: Path = arguments.out
+    if out.exists():
+        raise UserError(f"{out} exists, and is not overwritten; name another file with --out FILE.yaml")
+    lines = list(_of_file(arguments) if arguments.examples else _of_none())
+    with out.open("x", encoding="utf-8") as file:
+        file.write(_TOP + "".join(f"    {line}\n" for line in lines) + _END)
+    schema = out.parent / SCHEMA.name
+    if not schema.exists():
+        shutil.copyfile(SCHEMA, schema)
+    load(out)
+    print(f"{out}: longmark run first{'' if out.name == 'longmark.yaml' else f' --config {out}'}")
+    return 0
+
+
+def _of_none() -> Iterator[str]:
+    yield "examples: answers.jsonl"
+    yield f"metrics: [{', '.join(_SIMPLE)}]"
+
+
+def _of_file(arguments: argparse.Namespace) -> Iterator[str]:
+    its = reading(arguments)
+    del its["skip_bad"]
+    found = look(arguments.examples, limit=its.pop("limit") or FIRST, **its)
+    costs, why_not = _costs(arguments, found)
+    has = ", ".join(f"{name} {count:,}" for name, count in found.fields.items())
+    more = "" if found.complete else " (the first)"
+    yield f"# {counted(found.read, 'pair' if found.pairs else 'example')} read{more}: {has}"
+    yield f"examples: {json.dumps(os.path.relpath(arguments.examples, arguments.out.parent), ensure_ascii=False)}"
+    if arguments.map:
+        yield f"map: {json.dumps(pairs(arguments.map, '--map FIELD=COLUMN'), ensure_ascii=False)}"
+    if arguments.encoding:
+        yield f"encoding: {json.dumps(arguments.encoding)}"
+    if found.bad:
+        yield f"skip_bad: true # {counted(found.bad, 'bad record')}"
+    yield "metrics:"
+    allowed = [one for one in found.metrics if one.count and one.name in costs]
+    loads = [one for one in allowed if {"encoder", "checkpoint"} & {field.name for field in fields(one.metric.params)}]
+    free = [one for one in allowed if not one.metric.models and one not in loads]
+    asking = [one for one in allowed if one.metric.models and one not in loads]
+    used = free or asking[:1]
+    if not used:
+        raise UserError(f"{found.name}: no metric has all that it needs; see: longmark look {found.name}")
+    for one in used:
+        yield f"  - {one.name}{_some(one, found)}"
+    said = f"the first {_PRICED}" if found.read > _PRICED else f"{counted(found.read, 'example')}"
+    yield f"  # With a model; calls and tokens for {said}, at most:"
+    for one in asking:
+        if one not in used:
+            yield f"  # - {one.name}{_some(one, found)} # {_cost(costs[one.name])}"
+    if loads:
+        yield f"  # With a model that they load themselves: {', '.join(one.name for one in loads)}"
+    for name, why in why_not.items():
+        yield f"  # {name}: {why}"
+    missing: dict[str, list[str]] = {}
+    for one in found.metrics:
+        if not one.count:
+            missing.setdefault(" and ".join(one.missing), []).append(one.name)
+    for what, names in missing.items():
+        yield f"  # Without {what or 'all that they need together'}: {', '.join(names)}"
+
+
+def _some(one: Allowed, found: Look) -> str:
+    return "" if one.count == found.read else f" # on {one.count:,} of {found.read:,}"
+
+
+def _cost(one: MetricEstimate) -> str:
+    return f"{counted(one.calls, 'call')}, {one.prompt_tokens:,} prompt and {one.completion_tokens:,} completion tokens"
+
+
+def _costs(arguments: argparse.Namespace, found: Look) -> tuple[dict[str, MetricEstimate], dict[str, str]]:
+    """Metric -> what it takes on the first examples; and metric -> why it cannot be used as it is."""
+    costs: dict[str, MetricEstimate] = {}
+    why_not: dict[str, str] = {}
+    more = {**reading(arguments), "limit": _PRICED, "skip_bad": True}
+    options = RunOptions(judges=[_PLACE], quiet=True, check_profiles=False, **_ROLES, **more)
+    with closing(open_cache(None)) as cache:
+        for one in found.metrics:
+            if not one.count:
+                continue
+            try:
+                settings = make_settings([one.name], Registry(cache, sends=False), options)
+                if not one.metric.models:
+                    costs[one.name] = MetricEstimate()
+                    continue
+                its = partial(dry_run, arguments.examples, settings, None, cache, options)
+                costs[one.name] = finish(its).total
+            except UserError as error:
+                why_not[one.name] = shorten(str(error), _REASON, placeholder=" …")
+    return costs, why_not
