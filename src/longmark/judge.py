@@ -3,7 +3,8 @@
 A judge may quote the answer, and an answer may contain any verdict. So a number or a label must be the complete reply,
 or be in its last line in the form that the reader describes. A truncated reply is not a verdict. After an unreadable
 reply the judge is asked once more, with the error. If the second reply is unreadable too, `NoScore` has both as
-evidence. `longmark.judged` makes scores of verdicts.
+evidence. `longmark.judged` makes scores of verdicts. Every reply is told to whoever counts the readable ones
+(`records.verdicts`).
 """
 
 from __future__ import annotations
@@ -125,6 +126,11 @@ async def ask_as_written(
         if reader.needs_logprobs:
             raise NoScore("unsupported", f"{judge.name} cannot give log-probabilities, which this scoring needs.")
         request = replace(request, logprobs=0)
+    async with judge.asking(prompt_id) as asked:
+        return await _asked_twice(asked, prompt_id, request, reader)
+
+
+async def _asked_twice(judge: ChatHandle, prompt_id: str, request: ChatRequest, reader: Reader[T]) -> Verdict[T]:
     replies: list[str] = []
     read = reader.read
     while True:
@@ -137,19 +143,14 @@ async def ask_as_written(
             continue
         replies.append(reply.text)
         shown = {"model": judge.name, "prompt": prompt_id, "replies": list(replies)}
-        if reply.refusal is not None or reply.finish == "content_filter":
-            why = reply.refusal or "its content filter stopped the reply"
-            raise NoScore("refused", f"The judge {judge.name} declined: {why}", shown)
-        if reader.logprobs and reader.needs_logprobs and (reply.thinking or split(reply.text).thinking):
-            reason = f"{judge.name} thinks before its answer, so its first token is no verdict: use --scoring text."
-            raise NoScore("unsupported", reason, shown)
-        if reader.logprobs and reader.needs_logprobs and not reply.logprobs and reply.text:
-            raise NoScore("unsupported", f"{judge.name} gave no log-probabilities, which this scoring needs.", shown)
-        if (cut := _cut_while_thinking(judge, reply)) is not None:
-            raise NoScore("unparsable", cut, {**shown, "thinking": reply.thinking[-_SHOWN:]})
         try:
-            return Verdict(read(reply), judge.name, prompt_id, tuple(replies))
+            _check_usable(judge, reader, reply, shown)
+            value = read(reply)
+        except NoScore:
+            judge.heard(reply, read=False)
+            raise
         except Unreadable as error:
+            judge.heard(reply, read=False)
             if len(replies) == 2:
                 reason = f"Two replies of {judge.name} could not be read: {error}."
                 raise NoScore("unparsable", reason, shown) from None
@@ -163,6 +164,23 @@ async def ask_as_written(
                 Message("user", f"I could not use that reply: {error}. {form}"),
             )
             request, read = replace(request, messages=request.messages + more), reader.again or reader.read
+        else:
+            judge.heard(reply, read=True)
+            return Verdict(value, judge.name, prompt_id, tuple(replies))
+
+
+def _check_usable(judge: ChatHandle, reader: Reader[Any], reply: ChatReply, shown: dict[str, Any]) -> None:
+    """NoScore where a reply is none that another one could mend."""
+    if reply.refusal is not None or reply.finish == "content_filter":
+        why = reply.refusal or "its content filter stopped the reply"
+        raise NoScore("refused", f"The judge {judge.name} declined: {why}", shown)
+    if reader.logprobs and reader.needs_logprobs and (reply.thinking or split(reply.text).thinking):
+        reason = f"{judge.name} thinks before its answer, so its first token is no verdict: use --scoring text."
+        raise NoScore("unsupported", reason, shown)
+    if reader.logprobs and reader.needs_logprobs and not reply.logprobs and reply.text:
+        raise NoScore("unsupported", f"{judge.name} gave no log-probabilities, which this scoring needs.", shown)
+    if (cut := _cut_while_thinking(judge, reply)) is not None:
+        raise NoScore("unparsable", cut, {**shown, "thinking": reply.thinking[-_SHOWN:]})
 
 
 def _cut_while_thinking(judge: ChatHandle, reply: ChatReply) -> str | None:

@@ -1,7 +1,7 @@
 """The command line: one thin function a verb. `longmark VERB --help` has every option.
 
 Exit codes: 0 finished, also with unscored rows; 1 a bug, of longmark or a metric; 2 a usage error; 3 `--fail-under` is
-not met; 4 stopped by the budget or by an endpoint, or a metric scored nothing; 130 Ctrl-C.
+not met; 4 stopped by the budget or by an endpoint, or a metric scored nothing; 5 a judge cannot be read; 130 Ctrl-C.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ def parser(verb: str = "") -> argparse.ArgumentParser:
         "against human ratings.",
         epilog="Exit codes: 0 finished; 1 a bug, of longmark or a metric; 2 a usage error, with a message that says "
         "what to do; 3 --fail-under not met; 4 stopped by the budget or an endpoint, or a metric scored nothing; "
-        "130 Ctrl-C.",
+        "5 a judge cannot be read; 130 Ctrl-C.",
         allow_abbrev=False,
     )
     top.add_argument("--version", action="version", version=f"longmark {__version__}")

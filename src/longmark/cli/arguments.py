@@ -10,7 +10,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-BUG, MISTAKE, UNDER, NO_VALUE, INTERRUPTED = 1, 2, 3, 4, 130
+BUG, MISTAKE, UNDER, NO_VALUE, UNREADABLE, INTERRUPTED = 1, 2, 3, 4, 5, 130
 
 
 def whole(text: str, least: int = 0) -> int:
@@ -236,6 +236,11 @@ def add_project(one: argparse.ArgumentParser) -> None:
         name = f"--no-{switch.option_strings[0].removeprefix('--')}"
         more = {"dest": switch.dest, "action": "store_false", "default": argparse.SUPPRESS}
         one.add_argument(name, help=argparse.SUPPRESS, **more)  # type: ignore[arg-type]
+
+
+def add_keep_going(one: Any) -> None:
+    """The option for a judge that cannot be read."""
+    add(one, "--keep-going", "", "continue if none of a judge's first 20 replies has a verdict (default: stop, exit 5)")
 
 
 def batching(arguments: argparse.Namespace) -> Any:

@@ -8,7 +8,17 @@ from contextlib import closing
 from dataclasses import astuple, fields
 from typing import Any
 
-from longmark.cli.arguments import BUG, INTERRUPTED, NO_VALUE, UNDER, pairs, reading, split, tell_cautions
+from longmark.cli.arguments import (
+    BUG,
+    INTERRUPTED,
+    NO_VALUE,
+    UNDER,
+    UNREADABLE,
+    pairs,
+    reading,
+    split,
+    tell_cautions,
+)
 from longmark.cli.terminal import is_terminal
 from longmark.cli.trust import trusting
 from longmark.engine.estimate import Estimate, dry_run
@@ -23,6 +33,7 @@ from longmark.records.files import read_object
 from longmark.records.metric_name import canonical, in_slice
 from longmark.records.parts import part_of
 from longmark.records.read import Reading
+from longmark.records.verdicts import in_words
 from longmark.report.summary import (
     Condition,
     Summary,
@@ -109,6 +120,15 @@ def _conclude(result: RunResult, settings: Settings, conditions: list[Any], argu
     checks = fail_under(conditions, summary, arguments.max_unscored)
     for check in checks:
         print(check.line)
+    if result.stopped == "unreadable":
+        print(
+            f"longmark: the run stopped: {in_words(result.unreadable)}\n"
+            f"Not computed: {counted(result.left, 'row')}. Repeating the command sends no call. Use another judge, "
+            "--scoring or --prompts with another --out. If the judge was repaired, add --retry unparsable,refused. "
+            "To compute the other rows in any case, add --keep-going.",
+            file=sys.stderr,
+        )
+        return UNREADABLE
     if result.stopped == "budget":
         print(f"longmark: {result.budget} Change the budget and repeat the command to resume the run.", file=sys.stderr)
         return NO_VALUE

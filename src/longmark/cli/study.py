@@ -1,7 +1,7 @@
 """What the verbs of studies share: options on a session, the dry run, the exit codes, publishing.
 
 Exit codes as for every verb; 4: the budget ended the session, a model gave no reply for some lines, or nothing is
-scored yet.
+scored yet; 5: a judge cannot be read.
 """
 
 from __future__ import annotations
@@ -12,7 +12,16 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from longmark.cli.arguments import INTERRUPTED, NO_VALUE, add, add_calls, add_verbose, batching
+from longmark.cli.arguments import (
+    INTERRUPTED,
+    NO_VALUE,
+    UNREADABLE,
+    add,
+    add_calls,
+    add_keep_going,
+    add_verbose,
+    batching,
+)
 from longmark.cli.trust import trusting
 
 if TYPE_CHECKING:
@@ -26,12 +35,13 @@ def add_session(one: argparse.ArgumentParser, parts: Sequence[str]) -> None:
     add(spend, "--until", "|".join(parts), "stop after this stage (default: none)", default="")
     add_verbose(one)
     add(spend, "--allow-missing", "", "continue without lines that have no reply")
+    add_keep_going(spend)
 
 
 def run_study(arguments: argparse.Namespace, declare: Callable[[Session], Study]) -> int:
     """Continues a study as far as it can, and writes its tables; or shows what it would take. declare: the study of a
     session."""
-    from longmark.analysis.studies.study import INTERRUPT, Session, carry_out
+    from longmark.analysis.studies.study import INTERRUPT, UNREADABLE_JUDGE, Session, carry_out
     from longmark.cli.terminal import stage_lines
     from longmark.engine.run import open_cache
     from longmark.models.budget import Budget
@@ -58,6 +68,7 @@ def run_study(arguments: argparse.Namespace, declare: Callable[[Session], Study]
                 trust=trusting(arguments),
             ),
             batching=batching(arguments),
+            keep_going=arguments.keep_going,
         )
         study = declare(session)
         if arguments.dry_run:
@@ -70,7 +81,7 @@ def run_study(arguments: argparse.Namespace, declare: Callable[[Session], Study]
     _publish(outcome, verbose=arguments.verbose)
     if outcome.stopped is not None:
         print(f"longmark: {outcome.stopped}", file=sys.stderr)
-        return NO_VALUE
+        return UNREADABLE if outcome.stopped.why == UNREADABLE_JUDGE else NO_VALUE
     return without_scores(outcome.study.unscored() if outcome.document is not None else ())
 
 

@@ -17,6 +17,7 @@ from longmark.cli.arguments import (
     add_gate,
     add_input,
     add_judging,
+    add_keep_going,
     add_project,
     add_prompts,
     add_trust,
@@ -42,6 +43,7 @@ def _run(verbs: Any) -> None:
     spend = add_calls(one)
     add(spend, "--dry-run", "", "print the expected calls, tokens and cost; send nothing")
     add(spend, "--retry", "STATUS,…", "compute rows with these statuses again (paid): unparsable, refused, too_long")
+    add_keep_going(spend)
     cluster = one.add_argument_group("workers", "docs/cluster.md says which way suits whom")
     text = "compute local models and metrics without a model in Ray workers (default: local, this process)"
     add(cluster, "--executor", "local|ray[=ADDRESS]", text, action="store", default="local")

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 from longmark.engine.run import finish, make_settings, open_cache
 from longmark.engine.session import execute
@@ -60,7 +61,8 @@ def run_demo(out: Path) -> int:
 
 
 def _score(names: Sequence[str], folder: Path, cache: CallCache, limit: int | None = None) -> None:
-    options = RunOptions(**vars(MODELS), scoring="expected", limit=limit, quiet=False, tell=print, handle_signals=True)
+    shown: dict[str, Any] = {"quiet": False, "tell": print, "handle_signals": True, "keep_going": True}
+    options = RunOptions(**vars(MODELS), scoring="expected", limit=limit, **shown)
     settings = make_settings(names, Registry(cache), options)
     result = finish(lambda: execute(ANSWERS, settings, folder, cache, options))
     if result.stopped:

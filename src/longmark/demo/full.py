@@ -48,7 +48,7 @@ def run_full(out: Path) -> int:
         _index(out / "index", cache)
         indexed = time.monotonic() - began
         plan = _plan(out)
-        session = Session(cache, quiet=False, tell=print, handle_signals=True, progress=_show)
+        session = Session(cache, quiet=False, tell=print, handle_signals=True, progress=_show, keep_going=True)
         outcome = carry_out(score_study(plan, session, runs=_runs))
     finally:
         cache.close()

@@ -27,11 +27,13 @@ from longmark.models.client import Client, Counts
 from longmark.models.handles import Backends
 from longmark.models.registry import price_of
 from longmark.models.sending import Stopped
+from longmark.models.verdicts import VerdictCounter
 from longmark.progress import counted
 from longmark.records import Answered, Row
 from longmark.records.example import question_hash
 from longmark.records.parts import part_of
 from longmark.records.read import ExampleSource, Reading
+from longmark.records.verdicts import UnreadableJudge, Verdicts
 from longmark.records.write import read_rows
 from longmark.workspace import now
 
@@ -45,7 +47,8 @@ _ROWS_PER_CALL = 2  # rows under way for each call that may be: while one is wri
 @dataclass(frozen=True)
 class RunResult:
     """What a session did. folder: where the run's files are. counts: of the calls. changes: of the examples since the
-    session before. skipped: bad records left out. stopped: None, `budget` or `interrupt`. unscored: metrics for which
+    session before. skipped: bad records left out. stopped: None, `budget`, `interrupt`, `refused` or `unreadable`.
+    unreadable: the judges none of whose first replies had a verdict (`records.verdicts`). unscored: metrics for which
     every example is unscored; inapplicable: those without a row, since they apply to no example (metrics of variants,
     where there are none). closed: the last error of each endpoint that was not called any more; budget: why no further
     call was allowed, "" where none was refused; refused: what an endpoint said that refused its first calls, which
@@ -65,6 +68,7 @@ class RunResult:
     left: int = 0
     unjudged: tuple[str, ...] = ()
     failed: Mapping[str, tuple[int, str]] = field(default_factory=dict)
+    unreadable: tuple[UnreadableJudge, ...] = ()
 
     def rows(self) -> Iterator[Row]:
         """The rows, in the order of the examples; where an answer and metric have several, the last."""
@@ -142,6 +146,15 @@ async def execute(
         session["ledger"] = client.token
         client.stops_when_refused = True
         client.share = part.share if part else 1.0
+        verdicts = Verdicts(manifest.get("verdicts"))
+        manifest["verdicts"] = verdicts.kept
+        if options.retry:
+            verdicts.forget()
+
+        def stop() -> None:
+            workers.stop()
+
+        counter = VerdictCounter(verdicts, space.write, None if options.keep_going else stop)  # on disk before a kill
         progress = Progress(folder.rows_to_be(settings.selected), folder.rows_done(retry), client)
         executor = None
         if options.ray is not None and progress.total != progress.done:
@@ -156,21 +169,26 @@ async def execute(
             on_row=progress.row,
             on_calls=notes.calls if notes else None,
             executor=executor,
+            verdicts=counter,
         )
         manifest["examples"]["rows"] = progress.total
         session["before"] = progress.done
         manifest["sessions"].append(session)
         space.write()
         began, stopped = time.monotonic(), None
-        nothing_to_show = options.quiet or progress.total == progress.done
+        finished = progress.total == progress.done
+        if verdicts.unreadable() and not options.keep_going and not finished:
+            workers.stop()  # as the session before
+        nothing_to_show = options.quiet or finished
         try:
             with (
                 nullcontext() if nothing_to_show else progress.shown(),
                 _interruptible(workers, options) as interrupted,
             ):
                 try:
-                    with client.one_by_one():
-                        await _settle(workers, manifest, settings, options)
+                    if not client.stopped:
+                        with client.one_by_one():
+                            await _settle(workers, manifest, settings, options)
                     space.write()
                     usual = max(8, _ROWS_PER_CALL * options.concurrency)
                     await workers.run(client.at_once(settings.backends.all(), usual))
@@ -179,7 +197,9 @@ async def execute(
                         options.tell(notice)
                     for model in {id(model): model for model in settings.backends.all()}.values():
                         await model.close()
+            unreadable = tuple(verdicts.unreadable())
             stopped = "interrupt" if interrupted else "refused" if client.refused else None
+            stopped = stopped or ("unreadable" if client.stopped and unreadable else None)
             stopped = stopped or ("budget" if options.budget.stopped else None)
             folder.put_in_order()
             if client.not_resent:
@@ -201,7 +221,7 @@ async def execute(
             manifest["versions"] = _versions(manifest.get("versions"), workers.versions)
             manifest["finished"] = now() if stopped is None else None
             space.write()
-        ended = stopped not in ("interrupt", "refused")
+        ended = stopped not in ("interrupt", "refused", "unreadable")
         unscored, unjudged, inapplicable = folder.unscored() if ended else ([], [], [])
         return RunResult(
             out,
@@ -217,6 +237,7 @@ async def execute(
             progress.total - progress.done,
             tuple(unjudged),
             workers.failed,
+            unreadable,
         )
 
 

@@ -73,7 +73,8 @@ class SessionOptions:
     (main thread only). check_profiles: tell where profiles do not fit the domain. resend_unknown: send a call again
     whose last attempt may have been billed, with no reply; None: yes, but not one in a batch. batching: what goes in
     batches. cluster: the field of the examples that dependent answers share, which the folder keeps for its reports
-    (None: as it has it). ray: a cluster that computes; None: this process does.
+    (None: as it has it). ray: a cluster that computes; None: this process does. keep_going: also where a judge cannot
+    be read.
     """
 
     limit: int | None = None
@@ -91,6 +92,7 @@ class SessionOptions:
     batching: Batching = NO_BATCHES
     cluster: str | None = None
     ray: RayCluster | None = None
+    keep_going: bool = False
 
     def __post_init__(self) -> None:
         numbers = {

@@ -26,6 +26,7 @@ from longmark.models.client import Booked, Client, UsageLog
 from longmark.models.handles import Models
 from longmark.models.protocols import Settling
 from longmark.models.sending import Stopped
+from longmark.models.verdicts import VerdictCounter
 from longmark.records import Answered, Row, Signature, Usage
 
 _UNANSWERED = frozenset({"model_error", "over_budget"})
@@ -82,7 +83,7 @@ class WorkerPool:
 
     system: the system of examples that name none. on_row: called with every row that is written. on_calls: called
     before a row is written, with the calls that it counts; None: they are not noted. executor: computes elsewhere what
-    it takes; None: all is computed here.
+    it takes; None: all is computed here. verdicts: counts the replies that are to have one; None: nobody does.
     """
 
     def __init__(
@@ -96,6 +97,7 @@ class WorkerPool:
         on_row: Callable[[Row], None] = lambda _row: None,
         on_calls: Callable[[Row, Sequence[Booked]], None] | None = None,
         executor: Executor | None = None,
+        verdicts: VerdictCounter | None = None,
     ) -> None:
         self._folder = folder
         self._settings = settings
@@ -105,6 +107,7 @@ class WorkerPool:
         self._on_row = on_row
         self._on_calls = on_calls
         self._executor = executor
+        self._verdicts = verdicts
         self._stop = False
         self._computing: set[asyncio.Future[Any]] = set()
         COMPUTING.set(self._computing)
@@ -228,6 +231,7 @@ class WorkerPool:
         chosen, settings = task.chosen, self._settings
         booked = None if self._on_calls is None else list[Booked]()
         usage_log = UsageLog(first=self._folder.first, refresh=task.refresh, booked=booked)
+        usage_log.metric, usage_log.verdicts = chosen.name, self._verdicts
         if self._executor is not None and self._executor.takes(task):
             results = await self._executor.results(task)
             if results is not None:

@@ -50,6 +50,7 @@ from longmark.models.protocols import (
 from longmark.models.sending import Counts as Counts
 from longmark.models.sending import Reply, Sender, Stopped, unless_given_up
 from longmark.models.stores import Seen
+from longmark.models.verdicts import VerdictCounter
 from longmark.progress import counted
 from longmark.records import Usage
 
@@ -94,6 +95,8 @@ class UsageLog:
     first: whether this log is the first of the run to need the call of that key; a shared call counts for the first.
     refresh: request again, once, what the cache held when the client was opened. versions: of each chat model that
     replied, as its endpoint reported them. booked: gets each call that counts here; None: nobody asks.
+    metric, prompt: what the calls are for; the first for each never wait for a batch. verdicts: counts the replies that
+    are to have one; None: nobody does. sent: calls that were sent, and not answered from the cache.
     """
 
     usage: Usage = field(default_factory=Usage)
@@ -101,6 +104,10 @@ class UsageLog:
     refresh: bool = False
     versions: dict[str, dict[str, None]] = field(default_factory=dict)
     booked: list[Booked] | None = None
+    metric: str = ""
+    prompt: str = ""
+    verdicts: VerdictCounter | None = None
+    sent: int = 0
 
 
 @dataclass(frozen=True)
@@ -271,7 +278,7 @@ class Client(Sender):
                 else:
                     mine[key] = request
             if mine and self._dry:
-                way = self._way(kind, model, next(iter(mine)))
+                way = self._way(kind, model, next(iter(mine)), usage_log)
                 raise WouldCall(kind.most(model, list(mine.values())), self.price(way), usage_log.usage.calls)
             # before anything is awaited, so that nobody else begins the same call
             flights: dict[bytes, asyncio.Future[Stored]] = {key: asyncio.Future() for key in mine}
@@ -317,7 +324,7 @@ class Client(Sender):
             while left := {key: request for key, request in wanted.items() if key not in landed}:
                 if not left.keys() <= held:
                     with suppress(_Held):  # between the look and the claim
-                        mine = await self._send(kind, model, left, anew=anew)
+                        mine = await self._send(kind, model, left, usage_log, anew=anew)
                         landed |= mine
                         self._asked_anew.update(mine if usage_log.refresh else ())
                         sent = True
@@ -354,12 +361,12 @@ class Client(Sender):
                 del self._flights[key]
 
     async def _send(
-        self, kind: _Kind[Reply], model: Backend, wanted: dict[bytes, Any], *, anew: bool
+        self, kind: _Kind[Reply], model: Backend, wanted: dict[bytes, Any], usage_log: UsageLog, *, anew: bool
     ) -> dict[bytes, Stored]:
         """The replies to those of the requests that no other process makes, checked and stored; _Held if there are
         none. Each attempt is claimed and written as sent in one transaction, when its place and its money are there;
         its reply and its end are stored in another."""
-        model = self._way(kind, model, next(iter(wanted)))
+        model = self._way(kind, model, next(iter(wanted)), usage_log)
         price = self.price(model)
         landed: dict[bytes, Stored] = {}
         granted: dict[bytes, Any] = {}
@@ -412,10 +419,11 @@ class Client(Sender):
             self.cache.release(granted, unknown=unknown)
         return landed
 
-    def _way(self, kind: _Kind[Any], model: Any, key: bytes) -> Any:
+    def _way(self, kind: _Kind[Any], model: Any, key: bytes, usage_log: UsageLog) -> Any:
         """The model for a call: itself, or one that sends the call in a batch."""
         in_batches = kind is _CHATS and self._batching.wants(model)
-        return self.batches.over(model, key, alone=self._alone) if in_batches else model
+        purpose = f"{usage_log.metric} {usage_log.prompt}"
+        return self.batches.over(model, key, purpose, alone=self._alone) if in_batches else model
 
     def _end(self, attempt: Attempt, error: ModelError, price: Price) -> bool:
         """Writes how an attempt ended that failed; whether it is unknown what became of it."""
@@ -452,6 +460,7 @@ class Client(Sender):
     def _book(self, model: Backend, usage_log: UsageLog, replies: dict[bytes, Stored], *, sent: bool) -> None:
         """Records a call's usage for the caller: one call, and its tokens if nobody asked for them before."""
         self.counts.from_cache += not sent
+        usage_log.sent += sent
         usage = usage_log.usage
         usage.calls += 1
         usage.from_cache += not sent

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator, Collection, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from longmark.errors import NoScore
@@ -24,6 +25,7 @@ from longmark.models.protocols import (
     RerankReply,
 )
 from longmark.prompts import PromptBook
+from longmark.records.verdicts import Asked
 
 if TYPE_CHECKING:
     from longmark.domain import Domain
@@ -94,6 +96,28 @@ class ChatHandle:
 
     async def chat(self, request: ChatRequest) -> ChatReply:
         return await self.client.chat(self.model, request, self.usage_log)
+
+    @asynccontextmanager
+    async def asking(self, prompt: str) -> AsyncIterator[ChatHandle]:
+        """Around the calls for one verdict: the handle that they go through."""
+        log = self.usage_log
+        if log.verdicts is None:
+            yield self
+            return
+        about = Asked(self.name, log.metric, prompt)
+        await log.verdicts.begin(about)
+        try:
+            yield replace(self, usage_log=replace(log, prompt=prompt, sent=0))
+        finally:
+            log.verdicts.end(about)
+
+    def heard(self, reply: ChatReply, *, read: bool) -> None:
+        """Tells the last reply to whoever counts verdicts. read: it has one."""
+        log = self.usage_log
+        if log.verdicts is not None:
+            text = reply.text or reply.refusal or reply.thinking or "(nothing)"
+            log.verdicts.hear(Asked(self.name, log.metric, log.prompt), text, read=read, sent=log.sent > 0)
+            log.sent = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,7 @@ LOWEST = 1000
 PACK = 50
 """So many answers are compressed as one."""
 _SNIPPET = 240
+_ABOVE = "See the note at the top of the page."
 _FEW, _SHORT = 6, 1500
 """Up to so many scores of an answer, evidence of up to so many characters is open."""
 _SHOWN = {"a", "b", "id", "question_id", "question", "answer", "references", "contexts", "system"}
@@ -162,8 +163,13 @@ def _is_cut(example: Question) -> bool:
 
 def entry(shown: Shown, summary: Summary, titles: dict[str, str], manifest: Manifest) -> dict[str, Any]:
     """What the template needs of an answer. manifest: of its source. A metric without a row was not requested or
-    does not apply to it where the run has ended; of a file of rows nothing is known."""
-    example, results = shown.example, shown.results
+    does not apply to it where the run has ended; of a file of rows nothing is known. Why a judge cannot be read is said
+    at the top of the page, and not here."""
+    example, unreadable = shown.example, manifest.unreadable
+    results = {
+        name: replace(row, reason=_ABOVE) if any(one.covers(name, row.status) for one in unreadable) else row
+        for name, row in shown.results.items()
+    }
     question, answer = (example.question if example else None) or "", _answer_of(example)
     due = [name for name in summary.metrics if name in results or (manifest.data and not manifest.ended)]
     worst = worst_of(results, summary.facts)
@@ -190,7 +196,7 @@ def entry(shown: Shown, summary: Summary, titles: dict[str, str], manifest: Mani
         "several": len(summary.systems) > 1,
         "snippet": _start(question or answer or ""),
         "excerpt": _start(answer or (pair.a if pair else "")) if question else "",
-        "worst": [(metrics[name], why) for name, why in worst],
+        "worst": [(metrics[name], None if results[name].reason == _ABOVE else why) for name, why in worst],
         "due": list(metrics.values()),
         "undue": [titles[name] for name in summary.metrics if name not in metrics and manifest.data],
         "views": views,

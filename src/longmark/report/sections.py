@@ -83,7 +83,11 @@ def notices(manifests: Sequence[Manifest], answers: int = 0, cut: int = 0, read:
         found.append(f"{cut_off} at the generator’s token limit. Only the text up to the limit was scored.")
     for manifest in manifests:
         name = upright(manifest.folder.name)
-        if manifest.data and not manifest.ended:
+        for judge in manifest.unreadable:
+            replies = "; ".join(f"“{text}”" for text in dict.fromkeys(judge.replies))
+            ended = f"In the run {name}" if manifest.ended else f"The run {name} was stopped:"
+            found.append(upright(f"{ended} {judge}. The first replies: {replies}"))
+        if manifest.data and not manifest.ended and not manifest.unreadable:
             found.append(
                 f"The run {name} has not finished: some scores are still missing. Repeat its `longmark run` command."
             )

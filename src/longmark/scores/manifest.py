@@ -9,6 +9,7 @@ from typing import Any
 
 from longmark.errors import UserError
 from longmark.records.files import REMAKE, read_object
+from longmark.records.verdicts import UnreadableJudge, unreadable
 from longmark.scores.clusters import QUESTION
 from longmark.scores.files import source_of, sources_of
 
@@ -86,6 +87,11 @@ class Manifest:
     def ended(self) -> bool:
         """The run has a row for each example and metric."""
         return bool(self.data.get("finished"))
+
+    @property
+    def unreadable(self) -> list[UnreadableJudge]:
+        """The judges none of whose first replies had a verdict."""
+        return list(unreadable(self.data.get("verdicts")))
 
     def metrics(self) -> dict[str, MetricFacts]:
         """The names of the scores, in the order of the manifest, with what is known of each."""

@@ -345,3 +345,20 @@ def test_the_vendor_is_known_by_the_host(base_url: str, kind: type[vendors.Vendo
     vendor = vendors.vendor_of(HttpChat(Endpoint(base_url), "m", "m"))
     assert vendor is not None
     assert (type(vendor), vendor.price) == (kind, share)
+
+
+@pytest.mark.parametrize("dialect", ["openai", "anthropic"])
+def test_a_judge_that_cannot_be_read_stops_before_a_batch_is_paid_for(dialect: str, tmp_path: Path):
+    with serving(dialect, tmp_path, n=60, reply="It is rather good.") as server:
+        done = [score(tmp_path, "b", "--batch") for _ in range(2)]
+        assert ([one.code for one in done], server.created) == ([5, 5], 0)
+        assert 20 <= sum(server.singles.values()) <= 21
+        assert score(tmp_path, "b", "--batch", "--keep-going").code == 4
+        assert (server.created > 0, repeated(server)) == (True, 0)
+
+
+def test_the_first_calls_for_each_metric_are_sent_by_themselves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(vendors.FileVendor, "most_lines", 5)  # a full batch does not go before the first replies came
+    with serving("openai", tmp_path, n=30, latency=0.05) as server:
+        assert score(tmp_path, "b", "--batch", metrics=f"{QR},{QR}@scoring=text@temperature=0.5").code == 0
+        assert (sum(server.singles.values()), sum(server.paid.values())) == (40, 20)

@@ -13,7 +13,7 @@ import hashlib
 import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import groupby
 from operator import itemgetter
@@ -36,6 +36,7 @@ from longmark.models.client import Counts
 from longmark.models.handles import Models
 from longmark.models.registry import Registry
 from longmark.records import Example
+from longmark.records.verdicts import in_words
 from longmark.records.write import write_examples
 from longmark.report.document import Document, Section, folded_after
 from longmark.report.figures import Figure
@@ -49,13 +50,13 @@ if TYPE_CHECKING:
 Results = TypeVar("Results")
 
 STATE = "study.json"
-BUDGET, MISSING, INTERRUPT = "budget", "missing", "interrupt"
+BUDGET, MISSING, INTERRUPT, UNREADABLE_JUDGE = "budget", "missing", "interrupt", "unreadable"
 _SUMMED = ("calls", "from_cache", "prompt_tokens", "completion_tokens")
 
 
 class StudyStopped(LongmarkError):
-    """A stage is not finished. Repeat the same command to resume. why: `budget`, `missing` (a model gave no reply) or
-    `interrupt`."""
+    """A stage is not finished. Repeat the same command to resume. why: `budget`, `missing` (a model gave no reply),
+    `interrupt` or `unreadable` (a judge cannot be read)."""
 
     def __init__(self, why: str, message: str) -> None:
         super().__init__(message)
@@ -68,7 +69,8 @@ class Session:
 
     allow_missing: finish a stage without the lines that have no reply; until: the last part of the stages to
     work on, "" for all; progress: called with what is made, the number done and the total; tell: takes messages for the
-    user; registry: opens models (None: one with default timeouts); batching: what goes in batches.
+    user; registry: opens models (None: one with default timeouts); batching: what goes in batches; keep_going: also
+    where a judge cannot be read.
     """
 
     cache: CallCache
@@ -83,6 +85,7 @@ class Session:
     progress: Callable[[str, int, int | None], None] = lambda _what, _done, _total: None
     registry: Registry | None = None
     batching: Batching = NO_BATCHES
+    keep_going: bool = False
 
     def counter(self, what: str, total: int) -> Callable[[], None]:
         """A function to call after each line of a stage: it reports the progress."""
@@ -105,7 +108,7 @@ class Made:
 
     examples: the lines of the stage's file, written when the stage is finished; None: it wrote its own output, of
     `lines` lines. left_out: lines that could not be made, with the reason; no_reply: those of them without a model's
-    reply. failed: why there is nothing to write; notes: for the page.
+    reply. failed: why there is nothing to write; unreadable: which judge cannot be read; notes: for the page.
     """
 
     examples: Iterable[Example] | None = None
@@ -113,6 +116,7 @@ class Made:
     left_out: Sequence[str] = ()
     no_reply: Sequence[str] = ()
     failed: str = ""
+    unreadable: str = ""
     interrupted: bool = False
     counts: Counts = field(default_factory=Counts)
     notes: Sequence[str] = ()
@@ -162,6 +166,7 @@ _SHARED = (
     "handle_signals",
     "resend_unknown",
     "batching",
+    "keep_going",
 )  # of a study with its stages
 
 
@@ -185,7 +190,9 @@ def scoring_stage(
         rows = [] if interrupted else list(result.rows())
         no_reply = [f"{row.example_id} {row.metric}: {row.reason}" for row in rows if row.status in RETRIED]
         failed = f"every call to a model was refused: {result.refused}" if result.refused else ""
-        return Made(lines=len(rows), no_reply=no_reply, failed=failed, interrupted=interrupted, counts=result.counts)
+        unreadable = in_words(result.unreadable) if result.stopped == UNREADABLE_JUDGE else ""
+        made = Made(lines=len(rows), no_reply=no_reply, failed=failed, interrupted=interrupted, counts=result.counts)
+        return replace(made, unreadable=unreadable)
 
     async def expect(ready: bool) -> Expected:
         if not ready:
@@ -368,6 +375,9 @@ class _Folder:
         session = self._study.session
         if made.interrupted:
             return StudyStopped(INTERRUPT, f"{name}: interrupted; repeat the same command to resume")
+        if made.unreadable:
+            remedy = "Use another judge with another --out, or add --keep-going to score the other rows in any case."
+            return StudyStopped(UNREADABLE_JUDGE, f"{name}: {made.unreadable}\n{remedy}")
         if session.budget.stopped:
             resume = "Repeat the command with a larger budget to resume the study."
             return StudyStopped(BUDGET, f"{name}: {session.budget.stopped} {resume}")

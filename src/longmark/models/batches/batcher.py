@@ -3,8 +3,9 @@
 A call goes through the client as any other: claim, budget, the model's dialect, its lessons, the check of its reply.
 Only its request does not go to the endpoint; it becomes a line of a batch (`http_model.VIA`), and waits. So a batched
 call has the same stored reply as a single one. A round is submitted when nothing else can happen: every call under way
-waits for a batch, for the budget or for another call; or when a batch is full. The first calls of each model are sent
-by themselves: they teach what the endpoint refuses, and stop a run whose judge cannot be read.
+waits for a batch, for the budget or for another call; or when a batch is full and no call is under way. The first calls
+of each model for each purpose (a metric, and a prompt of it) are sent by themselves: they teach what the endpoint
+refuses, and stop a run whose judge cannot be read before a batch of its calls is paid for.
 
 Whatever is sent is in the journal before. A line that was found there is not sent again: its batch is looked for at the
 vendor, and waited for. Where nobody can say what became of it, its status is unknown.
@@ -17,6 +18,7 @@ import hashlib
 import itertools
 import math
 import time
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
@@ -34,10 +36,11 @@ from longmark.models.protocols import ChatReply, ChatRequest
 from longmark.models.sending import Sender, Stopped
 from longmark.models.stores import Store
 from longmark.progress import counted
+from longmark.records.verdicts import FIRST
 
 T = TypeVar("T")
 
-SINGLE = 20  # calls of each model that are sent by themselves before any batch
+SINGLE = FIRST  # calls of each model for each purpose that are sent by themselves before any batch
 _MOST_LINES = 10_000  # of a batch, below every vendor's limit: what its results need in memory
 _CALM, _TURN = 3, 0.02  # looks at a loop that is at rest before a round begins, and seconds between them
 _SOON, _LATE, _SHARE = 0.5, 60.0, 0.1  # seconds between two looks at a batch: a share of its age, within these
@@ -63,7 +66,7 @@ class _Lane:
     most: int
     queue: list[_Waiting] = field(default_factory=list)
     size: int = 0
-    singles: int = 0
+    singles: Counter[str] = field(default_factory=Counter)
     open: int = 0
     crowded: bool = False
 
@@ -126,15 +129,15 @@ class Batcher:
         )
         return [told] if self.left else []
 
-    def over(self, model: Any, key: bytes, *, alone: bool = False) -> Any:
-        """The model for a call with this key: itself, or one that sends the call in a batch. alone: not in a new
-        one."""
+    def over(self, model: Any, key: bytes, purpose: str, *, alone: bool = False) -> Any:
+        """The model for a call with this key: itself, or one that sends the call in a batch. purpose: what it is for;
+        alone: not in a new one."""
         if isinstance(model, BatchedChat) or not self.takes(model):
             return model
         lane = self._lane(model)
         if self.journal.line(key) is None:
-            lane.singles += 1
-            if lane.singles <= SINGLE or alone:
+            lane.singles[purpose] += 1
+            if lane.singles[purpose] <= SINGLE or alone:
                 return model
         return BatchedChat(self, model, key)
 
@@ -222,10 +225,10 @@ class Batcher:
                 lane.queue, lane.size = [], 0
 
     async def _rest(self) -> None:
-        """Returns when the loop is at rest, a batch is full, or the run is stopped."""
+        """Returns when the loop is at rest, a batch is full and no call is under way, or the run is stopped."""
         calm, before = 0, -1
         while calm < _CALM and not self.client.stopped:
-            if any(
+            if not self.client.busy and any(
                 len(lane.queue) >= lane.most or lane.size >= lane.vendor.most_bytes for lane in self._lanes.values()
             ):
                 return

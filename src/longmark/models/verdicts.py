@@ -1,0 +1,47 @@
+"""Counts the verdicts of judges while they are asked, and keeps small what is paid to a judge that cannot be read."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable
+
+from longmark.records.verdicts import FIRST, Asked, Verdicts
+
+
+class VerdictCounter:
+    """Counts the verdicts of a session, and keeps in hand how much can be paid in vain: of a judge that has given no
+    verdict yet, only so many questions are open that their replies, two each, are no more than the first 20. The others
+    wait until one has a verdict. changed: called when what the manifest keeps has changed; stop: when a judge cannot be
+    read; None: it goes on, and no question waits."""
+
+    def __init__(self, verdicts: Verdicts, changed: Callable[[], None], stop: Callable[[], None] | None) -> None:
+        self._verdicts, self._changed, self._stop = verdicts, changed, stop
+        self._open: Counter[tuple[str, ...]] = Counter()
+        self._moved = asyncio.Event()
+
+    async def begin(self, asked: Asked) -> None:
+        """Waits until a question may be asked. `end` follows in any case."""
+        while self._stop and any(
+            count + 2 * self._open[key] >= FIRST and self._open[key] for key, count in self._verdicts.counts(asked)
+        ):
+            await self._moved.wait()
+        self._open.update((asked[:1], asked[:2], asked[:3]))
+
+    def hear(self, asked: Asked, text: str, *, read: bool, sent: bool) -> None:
+        if self._verdicts.hear(asked, text, read=read, sent=sent):
+            self._changed()
+            if read:
+                self._wake()
+
+    def end(self, asked: Asked) -> None:
+        self._open.subtract((asked[:1], asked[:2], asked[:3]))
+        counts = list(self._verdicts.counts(asked))
+        if self._stop and any(count >= FIRST and not self._open[key] for key, count in counts):
+            self._stop()
+        if counts:
+            self._wake()
+
+    def _wake(self) -> None:
+        self._moved.set()
+        self._moved = asyncio.Event()

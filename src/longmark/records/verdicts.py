@@ -1,0 +1,153 @@
+"""Which judges' replies had a verdict: counted for each judge, metric and prompt, and kept in the run's manifest.
+
+A reply counts if a metric asked for a verdict (`longmark.judge.ask`) and the reply was sent for in this run. It has a
+verdict if it could be read. It has none if it could not be read, first or second of a question alike; if the judge
+declined; if it was cut off while the judge was thinking; or if it has no log-probabilities where they are read. A reply
+out of the cache costs nothing: it never counts against a judge, but for it where it can be read. An error is no reply.
+The reason that is asked for after a score, and what a metric asks a model without `ask`, are no verdicts.
+
+A judge cannot be read if none of its first 20 replies has a verdict: of all its replies in the run, of those to one
+metric, or of those to one prompt of a metric. One reply with a verdict ends that count for good, in later sessions too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from longmark.progress import counted
+from longmark.records.metric_name import base_of
+
+FIRST = 20  # replies without a verdict, after which a judge is taken to be unreadable
+_STATUSES = ("unparsable", "refused", "unsupported")  # of rows whose judge replied without a verdict
+_SHOWN, _LONGEST = 3, 200  # replies, and characters of each
+
+
+class Asked(NamedTuple):
+    """Who is asked for a verdict, and for what: the names of a judge and a metric, the id of a prompt."""
+
+    judge: str
+    metric: str
+    prompt: str
+
+
+@dataclass(frozen=True, slots=True)
+class UnreadableJudge:
+    """A judge that cannot be read. metric, prompt: to which its replies were, "" for several; count: of the replies;
+    replies: the first of them, shortened."""
+
+    judge: str
+    metric: str
+    prompt: str
+    count: int
+    replies: tuple[str, ...]
+
+    def __str__(self) -> str:
+        to = f" for {self.metric or 'several metrics'}"
+        prompt = f" (prompt {self.prompt})" if self.prompt not in ("", self.metric) else ""
+        return f"none of the first {counted(self.count, 'reply', 'replies')} of {self.judge}{to}{prompt} has a verdict"
+
+    def covers(self, metric: str, status: str) -> bool:
+        """Whether a row of this score and status may be unscored for it."""
+        return status in _STATUSES and f"{base_of(metric)}.".startswith(f"{base_of(self.metric)}." * bool(self.metric))
+
+
+class Verdicts:
+    """The counts of a run. kept: what its manifest keeps, judge -> metric -> prompt -> {"unreadable": replies without a
+    verdict, 0 once one had one; "replies": the first of them}. before: what it kept before."""
+
+    def __init__(self, before: Any = None) -> None:
+        self.kept = {
+            judge: {name: {p: leaf for p, leaf in _items(its) if _is_leaf(leaf)} for name, its in _items(metrics)}
+            for judge, metrics in _items(before)
+        }
+
+    def hear(self, asked: Asked, text: str, *, read: bool, sent: bool) -> bool:
+        """Counts a reply; whether that changed anything. read: it has a verdict; sent: it was sent for now."""
+        prompts = self.kept.setdefault(asked.judge, {}).setdefault(asked.metric, {})
+        before = prompts.get(asked.prompt)
+        count, shown = _of(before)
+        if (before is not None and count == 0) or not (read or sent):
+            return False
+        text = " ".join(text.split())
+        replies = [*shown, text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"][:_SHOWN]
+        prompts[asked.prompt] = {"unreadable": 0} if read else {"unreadable": count + 1, "replies": replies}
+        return read or count < FIRST
+
+    def counts(self, asked: Asked) -> Iterator[tuple[tuple[str, ...], int]]:
+        """The replies without a verdict of a judge, to a metric and to a prompt, each with its key; not those that had
+        a verdict among them."""
+        metrics = self.kept.get(asked.judge, {})
+        prompts = metrics.get(asked.metric, {})
+        if asked.prompt in prompts and not _of(prompts[asked.prompt])[0]:
+            return
+        for key, leaves in (
+            (asked[:1], [leaf for its in metrics.values() for leaf in its.values()]),
+            (asked[:2], list(prompts.values())),
+            (asked[:3], [prompts[asked.prompt]] if asked.prompt in prompts else []),
+        ):
+            each = [_of(leaf)[0] for leaf in leaves]
+            if all(each):
+                yield key, sum(each)
+
+    def forget(self) -> None:
+        """Counts from 0 where no reply had a verdict: the judge may have been mended."""
+        for metrics in self.kept.values():
+            for prompts in metrics.values():
+                for prompt in [one for one, leaf in prompts.items() if _of(leaf)[0]]:
+                    del prompts[prompt]
+
+    def unreadable(self) -> list[UnreadableJudge]:
+        """The judges that cannot be read, each for all metrics, a metric or a prompt."""
+        return list(unreadable(self.kept))
+
+
+def in_words(judges: Iterable[UnreadableJudge]) -> str:
+    """Which judges cannot be read, with the first replies of each, a line each."""
+    lines: list[str] = []
+    for judge in judges:
+        lines.append(f"{judge}. Its first replies:")
+        lines += [f"  {number}. {text}" for number, text in enumerate(judge.replies, 1)]
+    return "\n".join(lines)
+
+
+def unreadable(kept: Any) -> Iterator[UnreadableJudge]:
+    """The judges that cannot be read, by what a manifest has kept; parts of another form are left out."""
+    for judge, metrics in _items(kept):
+        prompts = [
+            UnreadableJudge(judge, metric, prompt, *_of(leaf))
+            for metric, its in _items(metrics)
+            for prompt, leaf in _items(its)
+        ]
+        each = [[one for one in prompts if one.metric == name] for name, _ in _items(metrics)]
+        said: list[UnreadableJudge] = []
+        for some in (prompts, *each, *([one] for one in prompts)):
+            count = sum(one.count for one in some)
+            if count >= FIRST and all(one.count for one in some) and not any(one in said for one in some):
+                said += some
+                metric, prompt = (_only(one.metric for one in some), _only(one.prompt for one in some))
+                shown = tuple(text for one in some for text in one.replies)[:_SHOWN]
+                yield UnreadableJudge(judge, metric, prompt, count, shown)
+
+
+def _only(names: Iterable[str]) -> str:
+    """The name, where there is one alone; else nothing."""
+    several = set(names)
+    return several.pop() if len(several) == 1 else ""
+
+
+def _items(value: Any) -> list[tuple[str, Any]]:
+    return list(value.items()) if isinstance(value, dict) else []
+
+
+def _is_leaf(value: Any) -> bool:
+    return isinstance(value, dict) and isinstance(value.get("unreadable"), int)
+
+
+def _of(leaf: Any) -> tuple[int, tuple[str, ...]]:
+    """How many replies had no verdict, and the first of them."""
+    if not _is_leaf(leaf):
+        return 0, ()
+    shown = leaf.get("replies")
+    return leaf["unreadable"], tuple(map(str, shown)) if isinstance(shown, list) else ()
