@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from longmark import workspace
 from longmark.errors import FolderInUse, SettingsChanged, UserError
 from longmark.workspace import Workspace, replaced
 
@@ -97,6 +99,20 @@ def test_a_folder_taken_away_while_it_is_opened_is_in_use(tmp_path: Path, monkey
 
     with monkeypatch.context() as patched:
         patched.setattr(Path, "iterdir", taken_away)
+        with pytest.raises(FolderInUse, match="another process"):
+            made(out, {})
+    made(out, {})
+
+
+def test_a_lock_of_a_folder_that_was_taken_away_meanwhile_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    out, hold = tmp_path / "f", workspace._hold
+
+    def after_it_is_gone(file: Any, **how: Any) -> None:
+        shutil.rmtree(out)
+        hold(file, **how)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(workspace, "_hold", after_it_is_gone)
         with pytest.raises(FolderInUse, match="another process"):
             made(out, {})
     made(out, {})

@@ -20,7 +20,8 @@ COMPUTING: ContextVar[set[asyncio.Future[Any]]] = ContextVar("COMPUTING")
 """What a run computes aside, so that it can be left."""
 
 AT_LEAST: ContextVar[int] = ContextVar("AT_LEAST", default=0)
-"""How many are under way at least, whatever an asker says: in a batch run all that can be asked is asked at once."""
+"""How many are under way at least, whatever an asker says: in a batch run all that can be asked is asked at once. The
+items of `concurrently` do not depend on each other, and one by one each would be a round of up to a day."""
 
 AT_ONCE = 16  # of one asker; how many calls a model gets at once is the client's to say
 

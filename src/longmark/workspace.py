@@ -7,6 +7,7 @@ folder; the kernel frees it when that process dies. A folder in which nothing wa
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 import time
@@ -200,7 +201,9 @@ def _locked(path: Path, named: Path, file: Path | None) -> BinaryIO:
         except OSError:
             time.sleep(_GLANCE)  # `longmark status` may have looked just now
             _hold(lock)
-    except OSError:
+        if not os.path.samestat(os.fstat(lock.fileno()), os.stat(path / _LOCK)):
+            raise FileExistsError
+    except OSError:  # or another process took the folder away, with this lock, and may have made it again
         lock.close()
         raise in_use from None
     return lock

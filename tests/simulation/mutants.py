@@ -6,6 +6,8 @@ import asyncio
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from functools import partialmethod
+from types import SimpleNamespace
 from typing import Any
 
 from tests.simulation.schedule import Schedule, run
@@ -13,6 +15,10 @@ from tests.simulation.schedule import Schedule, run
 from longmark import workspace
 from longmark.engine import folder, settings
 from longmark.engine.folder import RunFolder
+from longmark.models.batches import batcher
+from longmark.models.batches.batcher import BatchedChat, Batcher
+from longmark.models.batches.journal import Journal
+from longmark.models.batches.vendors import FileVendor, Vendor
 from longmark.models.budget import Budget, Reservation
 from longmark.models.cache import CallCache
 from longmark.models.limits import Limiter
@@ -25,6 +31,8 @@ from longmark.records import Row
 Patch = tuple[Any, str, Any]
 _put, _claim, _take = CallCache.put, CallCache.claim, Budget.take
 _release, _write = CallCache.release, SqliteStore.commit
+_sending, _running, _intend, _finish = Journal.sending, Journal.running, Journal.intend, Journal.finish
+_open, _fetch, _read = Journal.__init__, Batcher.fetch, FileVendor.results
 _failed, _enter, _append = Sender._failed, Limiter._enter, RunFolder.append
 
 
@@ -136,6 +144,59 @@ def _no_rollback(self: SqliteStore, turn: Turn) -> None:
         store.db = real
 
 
+def _sending_later(self: Any, batch: str, file: str | None) -> None:
+    self.later = batch, file
+
+
+def _running_first(self: Any, batch: str, vendor_id: str) -> None:
+    _sending(self, *self.later)
+    _running(self, batch, vendor_id)
+
+
+def _intend_later(self: Any, *given: Any) -> Any:
+    batch = _intend(self, *given)
+    self.intended = given
+    self.drop(batch.id)
+    return batch
+
+
+def _intend_first(self: Any, batch: str, vendor_id: str) -> None:
+    made = _intend(self, *self.intended)
+    self._write(
+        ("UPDATE batch_lines SET batch = ? WHERE batch = ?", (batch, made.id)),
+        ("UPDATE batches SET id = ?, sent = created WHERE id = ?", (batch, made.id)),
+    )
+    _running(self, batch, vendor_id)
+
+
+def _by_order(results: Any, keys: set[bytes]) -> dict[bytes, tuple[int, bytes]]:
+    return dict(zip(sorted(keys), [one for _, *one in results], strict=False))
+
+
+def _finish_whole(self: Journal, batch: str, results: Any, *, rest: int | None) -> None:
+    _finish(self, batch, {} if rest is None else results, rest=rest)
+
+
+async def _results_gone(self: Any, seen: Any, read: Any) -> Any:
+    found = await read(self, seen)
+    for file in seen.results:
+        await self.delete(file)
+    return found
+
+
+async def _fetch_anyway(self: Any, vendor: Vendor, id: str, *, wait: bool = True) -> Any:
+    store, self._store = self._store, SimpleNamespace(durable=self._store.durable, held=lambda keys: ())
+    try:
+        return await _fetch(self, vendor, id, wait=wait)
+    finally:
+        self._store = store
+
+
+def _open_fast(self: Journal, store: Any) -> None:
+    _open(self, store)
+    self._store.do("PRAGMA synchronous=NORMAL")
+
+
 MUTANTS: dict[str, tuple[Patch, ...]] = {
     "a reply is stored after its row": ((CallCache, "put", _put_later),),
     "a failed commit of replies goes unheard": ((SqliteStore, "commit", _commit_unheard),),
@@ -156,6 +217,21 @@ MUTANTS: dict[str, tuple[Patch, ...]] = {
     "rows are rewritten in place": ((RunFolder, "_rewrite_rows", _rewrite_in_place),),
     "a run's folder is not locked": ((workspace, "_hold", lambda file: None),),
     "rows over the budget are final": ((settings, "RETRIED", frozenset({"model_error", "metric_error"})),),
+    "a batch id is written after the request": (
+        (Journal, "sending", _sending_later),
+        (Journal, "running", _running_first),
+    ),
+    "a batch is intended after it was sent": ((Journal, "intend", _intend_later), (Journal, "running", _intend_first)),
+    "results are matched by their order": ((batcher, "_results", _by_order),),
+    "finished lines of an expired batch are dropped": ((Journal, "finish", _finish_whole),),
+    "submitted money is not counted": ((BatchedChat, "batch_share", 0.0),),
+    "a lost batch is sent again": ((Batcher, "_may_resend", lambda self, status: True),),
+    "a batch that no list shows yet was never submitted": ((batcher, "_UNHEARD", 0),),
+    "an earlier session's batch is not looked for": ((Journal, "line", lambda self, key: None),),
+    "whoever waits for an earlier batch is an attempt more": ((Journal, "replaces", lambda self, keys: None),),
+    "results are deleted before they are stored": ((FileVendor, "results", partialmethod(_results_gone, read=_read)),),
+    "`batches fetch` forgets what a run is submitting": ((Batcher, "fetch", _fetch_anyway),),
+    "the journal is not synchronised": ((Journal, "__init__", _open_fast),),
 }
 """What is wrong -> where, and with what in its place."""
 

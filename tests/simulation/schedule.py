@@ -17,30 +17,44 @@ wrong and no budget, and what the files hold then is checked:
     a row is written only when the replies that it rests on are stored
     every example has one row for every score, in order; a score is the right one, and no score has a reason
     everything ends; errors are those of `longmark.errors`; no task fails unheard; claims are given back
+
+In every eighth schedule the judge's calls go in batches (`batches.py`). There, besides:
+
+    a batch is in the journal as being sent before the request that submits it leaves
+    a line is asked for again only if its vendor did not process it, or its reply was of no use; where nobody can know,
+        only with `--resend-unknown yes`
+    what a vendor processed and still has is stored at the end, and stands in the ledger once
+    what is in batches counts against the budget; where nothing goes wrong no file is left at the vendor
 """
 
 from __future__ import annotations
 
 import asyncio
+import gc
 import random
 import re
 import shutil
 import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import orjson
+from tests.simulation.batches import JOBS, WIRE, Batches, House
 from tests.simulation.vendor import FAULTS, SHARED, Embedder, Fault, Judge, Vendor, number_of
-from tests.simulation.world import REAL, Process, Violation, World, inhabited
+from tests.simulation.world import EPOCH, REAL, Patch, Process, Violation, World, inhabited
 
 from longmark.concurrency import concurrently
 from longmark.engine.session import RunResult, execute
 from longmark.engine.settings import SessionOptions, Settings, choose
-from longmark.errors import FolderInUse, NoScore, UserError
+from longmark.errors import FolderInUse, LongmarkError, NoScore, UserError
 from longmark.metric import Metric, Score
+from longmark.models import client
+from longmark.models.batches import NO_BATCHES, Batching, batcher
+from longmark.models.batches.vendors import vendor_of
 from longmark.models.budget import Budget
 from longmark.models.cache import CallCache
 from longmark.models.handles import Backends, Models
@@ -73,19 +87,21 @@ _STEPS = Metric(_steps, ("answer",), (0, 1), models=("judge", "embedder"), name=
 
 @dataclass(frozen=True)
 class Session:
-    """A command of a user. budget: calls, tokens and dollars; resends: calls whose last attempt is unknown."""
+    """A command of a user. budget: calls, tokens and dollars; resends: calls whose last attempt is unknown, None: those
+    that are in no batch; verb: `run`, or an action of `longmark batches`."""
 
     user: int
     folder: str
     at_once: int
     budget: tuple[int | None, int | None, float | None] = (None, None, None)
-    resends: bool = True
+    resends: bool | None = True
+    verb: str = "run"
 
 
 @dataclass(frozen=True)
 class Schedule:
     """seed: of latencies and of the order of processes; examples: how many; twins: every second one is asked like the
-    one before it; metrics: by name."""
+    one before it; metrics: by name; batches: None where every call goes by itself."""
 
     seed: int
     examples: int
@@ -93,10 +109,13 @@ class Schedule:
     metrics: tuple[str, ...]
     sessions: tuple[Session, ...]
     faults: tuple[Fault, ...]
+    batches: Batches | None = None
 
     @classmethod
     def of(cls, seed: int) -> Schedule:
         rng = random.Random(seed)
+        if seed % 8 == 5:
+            return cls._in_batches(seed, rng)
         metrics = rng.choice(((QR,), (QR,), (QR,), (STEPS,), (QR, STEPS)))
         examples = rng.randint(1, 3 if STEPS in metrics else 5)
         users = rng.choice((1, 1, 2))
@@ -126,6 +145,43 @@ class Schedule:
                 faults.append(Fault("kill", rng.randint(1, length), who=who))
         return cls(seed, examples, rng.random() < 0.3, metrics, tuple(made), tuple(faults))
 
+    @classmethod
+    def _in_batches(cls, seed: int, rng: random.Random) -> Schedule:
+        metrics = rng.choice(((QR,), (QR,), (STEPS,)))
+        steps = STEPS in metrics
+        examples = rng.randint(2, 3 if steps else 5)
+        made = []
+        for user in range(rng.choice((1, 1, 1, 2))):
+            for n in range(rng.choice((1, 2, 2, 3))):
+                verb = rng.choice(("run", "run", "run", "fetch", "fetch", "cancel")) if user or n else "run"
+                folder = rng.choice("ab") if user else "a"
+                budget = _budget(rng, examples, steps)
+                made.append(Session(user, folder, 2, budget, rng.choice((None, None, False, True)), verb))
+        length = 400 if steps else 250  # moments of a session, about
+        faults = [_fault(rng, len(made), length) for _ in range(rng.choice((0, 0, 1)))]
+        faults += [Fault(rng.choice(tuple(JOBS)), rng.randint(1, 3)) for _ in range(rng.choice((0, 1, 1, 2)))]
+        for _ in range(rng.choice((0, 0, 1, 2))):
+            kind = rng.choice(tuple(WIRE))
+            size = {"wire 429": rng.choice((-1.0, 20.0, 100.0)), "wire 500": float(rng.randint(1, 8))}.get(kind, 1.0)
+            faults.append(Fault(kind, 1 + int(rng.expovariate(0.2)), size))
+        for who in range(len(made)):
+            if rng.random() < 0.5:
+                faults.append(Fault("kill", rng.randint(length // 3, length), who=who))
+        how = Batches(
+            rng.choice(("openai", "openai", "mistral", "together", "anthropic", "anthropic")),
+            rng.choice((5.0, 60.0, 600.0)),
+            rng.choice((0, 0, 1, 3)),
+            rng.choice((2, 100, 100)),
+        )
+        chance = rng.random()
+        if chance < 0.1:  # `batches fetch` comes while a run waits for its turn to submit
+            made = [replace(made[0], user=0, folder="a"), Session(1, "", 1, verb="fetch")]
+            faults = [Fault("wire 429", rng.randint(1, 2), 400.0), Fault("stall", 0, 300.0, who=1)]
+        elif chance < 0.25:
+            faults = [fault for fault in faults if fault.kind != "kill"]
+            faults.append(Fault("power", rng.randint(length // 3, 3 * length // 2)))
+        return cls(seed, examples, rng.random() < 0.2, metrics, tuple(made), tuple(faults), how)
+
     def records(self) -> list[dict[str, Any]]:
         items = [number - number % 2 if self.twins else number for number in range(self.examples)]
         return [
@@ -136,6 +192,7 @@ class Schedule:
     def __str__(self) -> str:
         lines = [
             f"seed {self.seed}: {self.examples} examples{' in pairs' * self.twins}, metrics {', '.join(self.metrics)}",
+            *([f"  {self.batches}"] if self.batches else []),
             *(f"  session {n}: {session}" for n, session in enumerate(self.sessions)),
             *(f"  {fault}" for fault in self.faults),
         ]
@@ -192,11 +249,17 @@ class _Run:
             busy=tuple(fault.at for fault in of("busy")),
             short=tuple(fault.at for fault in of("short")),
             jumps=tuple((fault.at, fault.size) for fault in of("jump")),
+            power=tuple(fault.at for fault in of("power")),
+            database=folder / "calls.sqlite",
         )
+        self.world.at_blackout = lambda: self.vendor.forget()
         self.vendor = Vendor(self.world, schedule.faults, folder / "calls.sqlite")
+        self.house = House(self.vendor, schedule.batches, schedule.faults) if schedule.batches else None
         self.records = schedule.records()
         self.sessions: list[tuple[Session, Process]] = []
         self.world.reuses_pids = bool(of("same pid"))
+        if schedule.batches:
+            self.world.longest = 12 * 3600.0
         self.budgets: dict[Process, Budget] = {}
         self.owners: dict[str, Process] = {}  # of claims
         self.scored: dict[str, set[tuple[str, str]]] = {}  # folder -> examples and metrics that have had a score
@@ -210,18 +273,25 @@ class _Run:
         self._check_sessions()
         self.vendor.healed = True
         self.world.heal()
-        self._check_ledger()
-        for folder in sorted({session.folder for session in self.schedule.sessions}):
+        if self.house is None:
+            self._check_ledger()
+        for folder in sorted({session.folder for session in self.schedule.sessions if session.verb == "run"}):
             if self.schedule.seed % 8 and self._is_complete(folder):
                 self._check_finished(folder)
                 continue
-            self._start([(-1, Session(9, folder, 2))])
-            self.world.run()
+            for _ in range(2 if self.house else 1):  # what the first learns of a batch can be an error
+                self._start([(-1, Session(9, folder, 2))])
+                self.world.run()
+                if self._is_complete(folder):
+                    break
             error = self.sessions[-1][1].error
             if error is not None and not isinstance(error, Violation):
                 raise Violation(f"nothing goes wrong any more, and {folder} cannot be finished: {error!r}")
             self._check_sessions()
             self._check_finished(folder)
+        if self.house is not None:
+            self._check_ledger()
+            self._check_lines(self.house)
 
     def _start(self, commands: list[tuple[int, Session]]) -> None:
         """The first of a user's commands; the others follow."""
@@ -229,11 +299,15 @@ class _Run:
             return
         (number, session), *rest = commands
 
-        async def main(process: Process) -> RunResult:
+        async def main(process: Process) -> RunResult | None:
             cache = CallCache(self.folder / "calls.sqlite")
             self.owners[cache.store.owner] = process
             process.at_exit = cache.close
-            backends = Backends((Judge(self.vendor, process),), embedder=Embedder(self.vendor, process))
+            judge = self.house.judge(process) if self.house else Judge(self.vendor, process)
+            if session.verb != "run":
+                await self._look_after(session.verb, cache, judge)
+                return None
+            backends = Backends((judge,), embedder=Embedder(self.vendor, process))
             settings = replace(_settings(self.schedule.metrics), backends=backends)
             options = SessionOptions(
                 resend_unknown=session.resends,
@@ -241,13 +315,14 @@ class _Run:
                 budget=self.budgets[process],
                 quiet=True,
                 handle_signals=True,
+                batching=Batching(True, 8, resend_unknown=session.resends is True) if self.house else NO_BATCHES,
             )
             return await execute(self.records, settings, self.folder / session.folder, cache, options)
 
         name = f"session {number}" if number >= 0 else f"the last session of {session.folder}"
         process = self.world.start(name, main)
         self.budgets[process] = Budget(*session.budget)
-        process.resends = session.resends
+        process.resends, process.resends_lines = session.resends is not False, session.resends is True
         process.limited = session.budget[1:] != (None, None)
         mine = [fault for fault in self.schedule.faults if fault.who == number]
         process.kill_at = min((fault.at for fault in mine if fault.kind == "kill"), default=None)
@@ -256,14 +331,29 @@ class _Run:
         process.at_end = lambda: self._ended(session, process, rest)
         self.sessions.append((session, process))
 
+    async def _look_after(self, verb: str, cache: CallCache, judge: Any) -> None:
+        """`longmark batches fetch` or `cancel`."""
+        batches = client.Client(cache, batching=Batching(True)).batches
+        try:
+            vendor = vendor_of(judge)
+            assert vendor is not None
+            for batch in batches.journal.batches("sending", "running"):
+                with suppress(LongmarkError):
+                    if verb == "fetch":
+                        await batches.fetch(vendor, batch.id, wait=False)
+                    elif batch.vendor_id is not None:
+                        await vendor.cancel(batch.vendor_id)
+        finally:
+            batches.close()
+
     def _ended(self, session: Session, process: Process, rest: list[tuple[int, Session]]) -> None:
-        if not isinstance(process.error, FolderInUse):
+        if not isinstance(process.error, FolderInUse) and session.verb == "run":
             self._check_rows(session.folder, process)
         self._start(rest)
 
     def _is_complete(self, folder: str) -> bool:
         """Whether a session has finished it, with a score for everything."""
-        last = [process for session, process in self.sessions if session.folder == folder][-1]
+        last = [process for session, process in self.sessions if session.folder == folder and session.verb == "run"][-1]
         complete = len(self.scored.get(folder, ())) == len(self.records) * len(self.schedule.metrics)
         return complete and isinstance(last.result, RunResult) and last.result.stopped is None
 
@@ -304,6 +394,8 @@ class _Run:
     def _check_stored(self, examples: list[str], process: Process) -> None:
         """Of these examples with a score each has its reply in the cache."""
         stored = self.vendor.rows("SELECT reply FROM calls WHERE kind = 'chat'") if examples else []
+        if self.world.blackouts:  # a reply to a single call can be lost with the power
+            return
         texts = {orjson.loads(reply)["text"] for (reply,) in stored}
         for example in examples:
             if str(number_of(self.records[int(example)]["answer"])) not in texts:
@@ -334,6 +426,8 @@ class _Run:
         query = f"SELECT {columns} FROM attempts JOIN sessions ON sessions.id = attempts.session"
         ledger = {row[0]: row for row in self.vendor.rows(query)}
         for request in self.vendor.books:
+            if request.line or not request.attempt:
+                continue
             _, _, _, state, prompt, completion = ledger.pop(request.attempt)
             process, counted = request.process, request.counted
             silent = request.kind in ("cut before", "cut after", "late")
@@ -355,16 +449,48 @@ class _Run:
                 raise Violation(f"a reply to {process.name} is not stored, and the disk had room")
             if state == "sent":
                 raise Violation(f"an attempt of {process.name} is still sent when it has ended")
-        killed = {process.token for _, process in self.sessions if process.killed or process.error}
+        if self.house is not None:  # of lines the attempt is another one where another session has waited for them
+            return
+        gone = {token for _, process in self.sessions if process.killed or process.error for token in process.tokens}
         for _, token, _, state, _, _ in ledger.values():
-            if token not in killed and "" not in killed:
+            if token not in gone:
                 raise Violation(f"the ledger has an attempt that the endpoint did not see, as {state}")
+
+    def _check_lines(self, house: House) -> None:
+        """What became of the lines of batches."""
+        if house.files and not self.schedule.faults:
+            raise Violation(f"{len(house.files)} files are left at the vendor")
+        undisturbed = not self.vendor.lapses
+        for key in {line.keys[0] for line in self.vendor.books if line.line}:
+            asked = [request for request in self.vendor.books if request.keys == (key,)]
+            stored = self.vendor.holds(key) or (  # a row can outlive the power that its reply was lost with
+                self.world.blackouts
+                and self.vendor.rows("SELECT 1 FROM batch_lines WHERE key = ? AND result <> ''", (key,))
+            )
+            if any(one.fate == "read" for one in asked) and not stored:
+                raise Violation("a reply in a batch is not stored")
+            query = "SELECT state, status, prompt, completion, sent FROM attempts WHERE key = ?"
+            ledger = self.vendor.rows(query, (key,))
+            counts = [one.counted for one in asked if one.counted and one.heard and (one.line or one.attempt)]
+            left = [(one.prompt, one.completion) for one in counts]
+            for state, status, prompt, completion, sent in ledger:
+                if state == "sent":
+                    raise Violation("an attempt in a batch is still sent when all has ended")
+                if state == "answered" and status == 200 and prompt is not None:
+                    if (prompt, completion) not in left:
+                        raise Violation(f"the ledger has {prompt} and {completion} tokens that nobody counted")
+                    left.remove((prompt, completion))
+                waits = len(asked) == 1 and asked[0].fate == "read" and sent > EPOCH + asked[0].began
+                if state == "unknown" and waits and undisturbed:
+                    raise Violation("the ledger has an attempt that only waited for a batch")
+            if len(left) > sum(row[0] == "unknown" or row[2] is None for row in ledger):
+                raise Violation(f"the ledger has not {len(left)} attempts that were counted")
 
     def _check_spent(self, session: Session, process: Process) -> None:
         calls, tokens, usd = session.budget
         mine = [request for request in self.vendor.books if request.process is process]
-        if isinstance(process.result, RunResult) and process.result.counts.requests != len(mine):
-            counted = process.result.counts.requests
+        counted = process.result.counts.requests if isinstance(process.result, RunResult) else len(mine)
+        if counted < len(mine) or (counted > len(mine) and self.house is None):
             raise Violation(f"{process.name} counted {counted} requests, the endpoint {len(mine)}")
         if calls is not None and len(mine) > calls:
             raise Violation(f"{process.name} sent {len(mine)} requests with a budget of {calls}")
@@ -401,6 +527,13 @@ class _Run:
             raise Violation(f"{len(left)} claims of sessions that ended are left")
 
 
+def _patches(batches: Batches | None) -> list[Patch]:
+    if batches is None:
+        return []
+    seldom = (client, "_LOOK_AGAIN", 29.0), (batcher, "_SOON", 2.0), (batcher, "_LATE", 600.0), (batcher, "_SHARE", 0.5)
+    return [(batcher, "SINGLE", batches.singles), (batcher, "_MOST_LINES", batches.most), *seldom]
+
+
 @cache
 def _settings(metrics: tuple[str, ...]) -> Settings:
     return Settings(choose([_STEPS if name == STEPS else name for name in metrics]), Backends())
@@ -410,12 +543,14 @@ def run(schedule: Schedule) -> str | None:
     """What the schedule breaks, None: nothing."""
     folder = Path(tempfile.mkdtemp(prefix="longmark-simulation-", dir=_MEMORY if _MEMORY.is_dir() else None))
     life = _Run(schedule, folder)
+    gc.disable()  # it takes a tenth of the time
     try:
-        with inhabited(life.world):
+        with inhabited(life.world, *_patches(schedule.batches)):
             life.live()
     except Violation as broken:
         return str(broken)
     finally:
+        gc.enable()
         life.vendor.close()
         shutil.rmtree(folder, ignore_errors=True)
     return None

@@ -12,6 +12,8 @@ from itertools import chain
 from typing import Any
 
 import pytest
+from tests.models.batches.strict_server import DIALECTS
+from tests.simulation.batches import JOBS, WIRE, Batches
 from tests.simulation.mutants import MUTANTS, found
 from tests.simulation.schedule import QR, STEPS, Schedule, Session, run, shrunk
 from tests.simulation.vendor import FAULTS, Fault
@@ -22,12 +24,19 @@ PARTS = 40  # of the schedules, a test each; four classes, so that workers share
 
 FOUND_BY = {
     "a failed commit is not rolled back": 11,
-    "a failed commit of replies goes unheard": 37,
-    "a claim is not released": 20,
+    "a failed commit of replies goes unheard": 66,
+    "a claim is not released": 44,
     "a lost reply leaves nothing behind": 18,
-    "calls under way are not reserved": 135,
-    "a short write goes unnoticed": 13,
-    "rows are rewritten in place": 198,
+    "calls under way are not reserved": 71,
+    "rows are rewritten in place": 363,
+    "finished lines of an expired batch are dropped": 357,
+    "submitted money is not counted": 45,
+    "a lost batch is sent again": 77,
+    "a batch that no list shows yet was never submitted": 1733,
+    "whoever waits for an earlier batch is an attempt more": 101,
+    "results are deleted before they are stored": 21,
+    "`batches fetch` forgets what a run is submitting": 533,
+    "the journal is not synchronised": 293,
 }
 """Mutant -> the seed at which the search begins, so that it is short (`python -m bench.simulate --mutants`); else 0."""
 
@@ -98,11 +107,72 @@ def test_a_process_that_dies_while_another_one_claims_its_call_leaves_it_unsent(
             assert run(Schedule(seed, 4, False, (QR,), sessions, (Fault("kill", moment),))) is None
 
 
+def test_a_session_whose_new_folder_another_one_takes_away_is_told_that_it_is_in_use():
+    sessions = Session(0, "a", 1), Session(1, "a", 1)
+    for moment in range(25, 33):
+        for seed in (10795, 10796):
+            assert run(Schedule(seed, 1, False, (QR,), sessions, (Fault("full", moment, 1.0),))) is None
+
+
+def test_a_process_that_stood_still_for_longer_than_its_lease_sends_an_attempt_that_is_unknown():
+    sessions = Session(0, "a", 1), Session(1, "b", 1)
+    assert run(Schedule(313, 1, False, (STEPS,), sessions, (Fault("jump", 127, 100.0), Fault("400", 0)))) is None
+
+
+BATCHES = Batches("openai", 5.0, 0, 100)
+
+
+def in_batches(*faults: Fault, resends: bool | None = None, dialect: str = "openai", runs: int = 2) -> Schedule:
+    sessions = tuple(Session(0, "a", 2, resends=resends) for _ in range(runs))
+    return Schedule(1, 3, False, (QR,), sessions, faults, replace(BATCHES, dialect=dialect))
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_a_submission_that_arrives_after_it_was_given_up_is_found(dialect: str):
+    """Twice the time-out after it began to look, not one time-out after the request."""
+    for at in (1, 2):
+        assert run(in_batches(Fault("wire late", at), dialect=dialect)) is None
+
+
+def test_whoever_waits_for_a_batch_after_another_is_no_attempt_more():
+    """Also where the second was killed, at any moment, and a third one waits."""
+    for moment in range(80, 160, 4):
+        assert run(in_batches(Fault("kill", 200), Fault("kill", moment, who=1))) is None
+
+
+def test_a_lost_line_stays_in_the_ledger_though_the_command_is_repeated():
+    assert run(in_batches(Fault("misses", 1))) is None
+
+
+def test_a_lost_batch_is_sent_again_in_the_same_session_where_that_is_wanted():
+    assert run(in_batches(Fault("is lost", 1), Fault("wire 413", 3), resends=True)) is None
+
+
+def test_batches_fetch_leaves_a_batch_to_the_run_that_submits_it():
+    sessions = Session(0, "a", 2, resends=None), Session(1, "", 1, verb="fetch")
+    for at in (1, 2):
+        faults = Fault("wire 429", at, 400.0), Fault("stall", 0, 300.0, who=1)
+        assert run(Schedule(1, 3, False, (QR,), sessions, faults, BATCHES)) is None
+
+
 # The simulator ----------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("kind", FAULTS)
 @pytest.mark.parametrize("metric", [QR, STEPS])
 def test_each_fault_alone_breaks_nothing(kind: str, metric: str):
     assert run(alone(Fault(kind, 1, 3.0), metrics=(metric,))) is None
+
+
+@pytest.mark.parametrize("kind", [*JOBS, *WIRE])
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_each_fault_of_batches_alone_breaks_nothing(kind: str, dialect: str):
+    assert run(in_batches(Fault(kind, 1, 3.0), dialect=dialect, runs=1)) is None
+
+
+@pytest.mark.parametrize("kind", ["kill", "power"])
+@pytest.mark.parametrize("dialect", ["openai", "anthropic"])
+def test_an_end_at_each_moment_of_a_run_in_batches_breaks_nothing(kind: str, dialect: str):
+    for moment in range(60, 260, 8):
+        assert run(in_batches(Fault(kind, moment), dialect=dialect)) is None
 
 
 def test_a_kill_at_each_moment_of_a_session_breaks_nothing():

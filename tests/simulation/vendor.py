@@ -26,7 +26,7 @@ from longmark.models.protocols import Capabilities, ChatReply, ChatRequest, Embe
 from longmark.models.settings import TokenPrice
 
 PRICE = given(TokenPrice(input=1.0, output=4.0))
-_TEMPLATE = 560  # tokens beside the one for each byte of a prompt: as many as a request may count
+TEMPLATE = 560  # tokens beside the one for each byte of a prompt: as many as a request may count
 SHARED = "what all of them share"
 _ITEM = re.compile(r"item (\d+)")
 _NEVER = frozenset({"prose", "empty"})
@@ -78,7 +78,10 @@ class Fault:
 class Request:
     """One in the vendor's books. stored: keys whose replies the cache held when they were asked for; counted: what the
     endpoint counted; usd: its price; over: that was more than the request allowed; attempt: its row in the ledger;
-    heard: the process got the count."""
+    heard: the process got the count. line: the batch whose line it is; most: what that can take; fate: of a line: free
+    (not processed), failed, useless (its reply cannot be read), read (it can), lost; "": not known yet.
+    told: the process got the id of its batch (one that is lost before that was never submitted, as far as anybody can
+    see)."""
 
     process: Process
     model: str
@@ -92,6 +95,10 @@ class Request:
     kind: str = ""
     attempt: int = 0
     heard: bool = False
+    line: str = ""
+    most: Tokens = field(default_factory=Tokens)
+    fate: str = ""
+    told: bool = False
 
 
 @dataclass
@@ -117,6 +124,13 @@ class Vendor:
         if self._db is not None:
             self._db.close()
 
+    def forget(self) -> None:
+        """The power has failed: what the ledger has of single calls can be lost."""
+        self.close()
+        self._db = None
+        for request in self.books:
+            request.attempt = 0
+
     def holds(self, key: bytes) -> bool:
         """Whether the cache has a reply to this key."""
         return bool(self.rows("SELECT 1 FROM calls WHERE key = ?", (key,)))
@@ -129,7 +143,7 @@ class Vendor:
 
     async def serve(
         self,
-        model: Judge | Embedder,
+        model: Any,
         keys: Sequence[bytes],
         prompt: int,
         most: int,
@@ -138,15 +152,11 @@ class Vendor:
         """What comes of one request. prompt: its tokens; most: those the reply may have; reply: makes it of (fault,
         tokens)."""
         process = model.process
-        self._check_flights(process, keys)
         number = len(self.books)
         fault = None if self.healed else self._plan.get(number)
         kind = fault.kind if fault else ""
-        stored = tuple(key for key in keys if self.holds(key))
-        request = Request(process, model.name, tuple(keys), self.world.now, stored, kind=kind)
-        self._check_one_at_a_time(request)
-        request.attempt = self._in_ledger(request)
-        self.books.append(request)
+        attempt = self.in_ledger(process, keys, resends=process.resends)
+        request = self.begin(process, model.name, keys, attempt, kind=kind)
         rng = self.world.rng
         written = rng.choice((rng.randint(1, most), most)) if most else 0
         tokens = Tokens(prompt, 0, written * 3 + most if kind == "over" else written)
@@ -168,28 +178,54 @@ class Vendor:
             if not process.killed:
                 request.ended = self.world.now
 
+    def begin(
+        self, process: Process, model: str, keys: Sequence[bytes], attempt: int, *, kind: str = "", line: str = ""
+    ) -> Request:
+        """Enters a request in the books."""
+        self._check_flights(process, keys)
+        stored = tuple(key for key in keys if self.holds(key))
+        request = Request(process, model, tuple(keys), self.world.now, stored, kind=kind, attempt=attempt, line=line)
+        self._check_one_at_a_time(request)
+        self._check_lines(request)
+        self.books.append(request)
+        return request
+
     def _check_flights(self, process: Process, keys: Sequence[bytes]) -> None:
         for other in self.books:
             both = other.ended is None and other.process.alive and set(keys) & set(other.keys)
             if both and (not self.lapses or other.process is process):
                 self.world.complain(f"{process.name} asks for what {other.process.name} is asking for: {len(both)}")
 
-    def _in_ledger(self, request: Request) -> int:
-        """The row of a request's attempt, which must be there before the request is."""
-        marks = ", ".join("?" * len(request.keys))
+    def _check_lines(self, request: Request) -> None:
+        """What is, or was, in a batch is asked for again only if its vendor did not process it, or its reply was of no
+        use, or, where the user wants that, nobody can know."""
+        known = ("free", "failed", "useless", *(("lost",) if request.process.resends_lines else ()))
+        for other in self.books:
+            if other.fate == "lost" and not other.told:
+                continue
+            if other.line and other.keys == request.keys and other.fate not in known and not self.overtaken:
+                what = other.fate or "not ended"
+                self.world.complain(f"{request.process.name} asks again for a line of a batch that is {what}")
+
+    def in_ledger(self, process: Process, keys: Sequence[bytes], *, resends: bool) -> int:
+        """The row of a request's attempt, which must be there before the request is. resends: though the last attempt
+        is unknown. (Where a claim has lapsed while its process stood still, that row is unknown, and others follow.)"""
+        marks = ", ".join("?" * len(keys))
         rows = self.rows(
             f"SELECT attempts.id, state, token FROM attempts JOIN sessions ON sessions.id = session "
-            f"WHERE key IN ({marks}) ORDER BY attempts.id DESC LIMIT 2",
-            request.keys,
+            f"WHERE key IN ({marks}) ORDER BY attempts.id DESC",
+            keys,
         )
-        process, taken = request.process, {one.attempt for one in self.books}
-        if not rows or rows[0][1] != "sent" or rows[0][0] in taken:
+        if self.lapses:
+            rows = rows[next((n for n, row in enumerate(rows) if row[2] in process.tokens), 0) :]
+        states = ("sent", "unknown") if self.lapses else ("sent",)
+        taken = {one.attempt for one in self.books}
+        if not rows or rows[0][1] not in states or rows[0][0] in taken:
             self.world.complain(f"{process.name} sends what is not in the ledger as sent")
             return 0
-        process.token = process.token or rows[0][2]
-        if rows[0][2] != process.token:
+        if rows[0][2] not in process.tokens:
             self.world.complain(f"{process.name} sends an attempt of another session")
-        if not process.resends and len(rows) > 1 and rows[1][1] in ("sent", "unknown") and len(request.keys) == 1:
+        if not resends and len(rows) > 1 and rows[1][1] in ("sent", "unknown") and len(keys) == 1:
             self.world.complain(f"{process.name} sends a call again whose last attempt is unknown")
         return int(rows[0][0])
 
@@ -198,7 +234,7 @@ class Vendor:
         if not request.process.limited:
             return
         mine = [one for one in self.books if one.process is request.process]
-        over = min((one.ended for one in mine if one.over and one.ended is not None), default=math.inf)
+        over = min((one.ended for one in mine if one.over and not one.line and one.ended is not None), default=math.inf)
         if any(one.model == request.model and one.ended is None and one.began > over for one in mine):
             self.world.complain(f"{request.process.name} sends several at once after a reply beyond its limit")
 
@@ -206,6 +242,11 @@ class Vendor:
     def lapses(self) -> bool:
         """Whether a claim can end while its process lives: the clock jumps, or the process stands still."""
         return any(fault.kind in ("jump", "stall") for fault in self.faults)
+
+    @property
+    def overtaken(self) -> bool:
+        """Whether a process can ask for what another one, which lives, is asking for."""
+        return self.lapses and len({request.process for request in self.books}) > 1
 
     def _count(self, request: Request, tokens: Tokens) -> None:
         if request.counted is None:  # a second count of one request is not the process's
@@ -262,7 +303,7 @@ class Judge:
             words = {"prose": "I would say it is fine.", "empty": "", "half": "\ud800"}.get(kind, str(number))
             return ChatReply(words, tokens=tokens)
 
-        prompt = len(text.encode()) + _TEMPLATE
+        prompt = len(text.encode()) + TEMPLATE
         return await self._vendor.serve(self, [key], prompt, request.max_tokens, reply)  # type: ignore[no-any-return]
 
     async def close(self) -> None:
@@ -288,7 +329,7 @@ class Embedder:
         def reply(kind: str, tokens: Tokens | None) -> EmbedReply:
             return EmbedReply(tuple(map(vector_of, texts)), tokens)
 
-        prompt = sum(len(text.encode()) for text in texts) + _TEMPLATE
+        prompt = sum(len(text.encode()) for text in texts) + TEMPLATE
         return await self._vendor.serve(self, keys, prompt, 0, reply)  # type: ignore[no-any-return]
 
     async def close(self) -> None:

@@ -12,9 +12,10 @@ the kernel does, and its open transaction is rolled back.
 
 The disk is a real folder in memory, and SQLite is the real one. What is simulated: a full disk (ENOSPC, a short
 `write`, SQLITE_FULL with and without SQLite's own rollback), a database that another program keeps locked, and kills
-between operations. What is not: power cuts (lost or reordered writes without fsync), damaged pages, the recovery of a
-WAL by the next process (a killed connection is closed here, which rolls back and may checkpoint), I/O errors other than
-a full disk, and a kill or another process within one system call or SQL statement. A run's index, which each session
+between operations; of power cuts, that a database loses every commit since the last synchronous one. What is not: power
+cuts of other files, lost or reordered writes within a commit, damaged pages, the recovery of a WAL by the next process
+(a killed connection is closed here, which rolls back and may checkpoint), I/O errors other than a full disk, and a kill
+or another process within one system call or SQL statement. A run's index, which each session
 makes anew, is kept in memory.
 """
 
@@ -36,6 +37,8 @@ import time
 from collections import deque
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -73,7 +76,8 @@ class Process:
         self.struck_at = -1.0
         self.limited = False  # its tokens or dollars
         self.resends = True  # calls whose last attempt is unknown
-        self.token = ""  # of its attempts in the ledger
+        self.resends_lines = True  # those whose batch is lost
+        self.tokens: set[str] = set()  # that it made: one names its attempts in the ledger
         self.moments = 0
         self.kill_at: int | None = None
         self.signals: list[int] = []
@@ -231,7 +235,9 @@ class Process:
         if not self.alive:
             return False
         self.moments += 1
-        self.world.tick()
+        self.world._moments += 1
+        if self.world._moments >= self.world._next:
+            self.world.tick()
         if self.kill_at is not None and self.moments >= self.kill_at:
             self.die()
             return False
@@ -298,7 +304,8 @@ class Process:
 class World:
     """rng: the order of the processes; full: (first operation on the disk, how many) while it is full; busy: the
     transactions that find the database locked; short: the writes of rows that have room for a half; jumps: (before
-    which moment of all processes, seconds) of the wall clock."""
+    which moment of all processes, seconds) of the wall clock; power: the moments of all processes when the power fails;
+    database: the file that loses then what was not synchronised."""
 
     def __init__(
         self,
@@ -307,6 +314,8 @@ class World:
         busy: tuple[int, ...] = (),
         short: tuple[int, ...] = (),
         jumps: tuple[tuple[int, float], ...] = (),
+        power: tuple[int, ...] = (),
+        database: Path = Path(),
     ) -> None:
         self.rng = rng
         self.now = 0.0
@@ -315,6 +324,8 @@ class World:
         self.ended: list[Process] = []
         self.complaints: list[str] = []
         self.events: list[tuple[float, int, Callable[[], None]]] = []
+        self._event_count = 0
+        self.longest = LONGEST
         self.thread = threading.get_ident()
         self.is_full = False
         self.crowded = False  # several processes are alive
@@ -322,12 +333,19 @@ class World:
         self._full = full
         self._jumps = sorted(jumps)
         self._offset = 0.0
+        self.power, self._database = sorted(power), database
+        self._synced: dict[str, bytes] = {}
+        self.blackouts = 0
+        self._is_dark = False
+        self.at_blackout: Callable[[], None] = lambda: None
         self.reuses_pids = False  # a new process has the number of the one that ended last
+        self._next = 0  # moment at which something befalls all processes
         self._moments = self._operations = self._begins = self._writes = 0
 
     def at(self, when: float, event: Callable[[], None]) -> None:
         """Something from outside happens at a time."""
-        heapq.heappush(self.events, (when, len(self.events), event))
+        self._event_count += 1
+        heapq.heappush(self.events, (when, self._event_count, event))
 
     def start(self, name: str, main: Callable[[Process], Coroutine[Any, Any, Any]]) -> Process:
         process = Process(self, name, main)
@@ -337,6 +355,8 @@ class World:
     def run(self) -> None:
         """Until every process has ended. Violation where they do not."""
         while True:
+            if self._is_dark:
+                self._restore()
             while self.ended:
                 self.ended.pop().at_end()
             alive = [process for process in self.processes if process.alive]
@@ -357,21 +377,51 @@ class World:
                     raise Violation(f"hangs: {alive[0].name} waits for nothing")
                 return
             self.now = max(self.now, min(times))
-            if self.now > LONGEST:
-                raise Violation(f"hangs: {', '.join(process.name for process in alive)} after {LONGEST / 3600:g} h")
+            if self.now > self.longest:
+                raise Violation(f"hangs: {', '.join(process.name for process in alive)} after {self.longest:.0f} s")
             while self.events and self.events[0][0] <= self.now:
                 heapq.heappop(self.events)[2]()
 
     def tick(self) -> None:
-        self._moments += 1
+        """The moment has come for what befalls all processes."""
         while self._jumps and self._jumps[0][0] <= self._moments:
             self._offset += self._jumps.pop(0)[1]
+        if self.power and self.power[0] <= self._moments:
+            self._fail()
         if self._moments > MOST_MOMENTS:
             raise Violation(f"hangs: {MOST_MOMENTS:,} moments")
+        self._next = min([MOST_MOMENTS + 1, *self.power[:1], *(moment for moment, _ in self._jumps[:1])])
+
+    def _fail(self) -> None:
+        """The power fails: no process does anything more."""
+        self.power.pop(0)
+        self._is_dark, self.blackouts = True, self.blackouts + 1
+        for process in self.processes:
+            if process.alive and process is not self.current:
+                process.die()
+            process.kill_at = 0
+
+    def synced(self) -> None:
+        """What the database's files hold now is on the disk."""
+        files = (self._database.with_name(self._database.name + end) for end in ("", "-wal"))
+        self._synced = {str(file): file.read_bytes() for file in files if file.exists()}
+
+    def _restore(self) -> None:
+        """The database's files hold what they held when they were synchronised last."""
+        self._is_dark = False
+        self.at_blackout()
+        for end in ("", "-wal", "-shm"):
+            file = f"{self._database}{end}"
+            if file in self._synced:
+                with REAL["open"](file, "wb") as written:
+                    written.write(self._synced[file])
+            elif os.path.exists(file):
+                os.remove(file)
 
     def operation(self) -> bool:
         self._operations += 1
-        self.is_full = any(first <= self._operations < first + length for first, length in self._full)
+        if self._full:
+            self.is_full = any(first <= self._operations < first + length for first, length in self._full)
         return self.is_full
 
     def is_short(self) -> bool:
@@ -386,7 +436,8 @@ class World:
 
     def heal(self) -> None:
         """Nothing goes wrong from here on."""
-        self._full, self._busy, self._short, self._jumps = (), (), (), []
+        self._full, self._busy, self._short, self._jumps, self.power = (), (), (), [], []
+        self.is_full = False
 
     def wall(self) -> float:
         return EPOCH + self.now + self._offset
@@ -452,6 +503,11 @@ class File:
         self._raw.close()
 
 
+@cache
+def _kind(statement: str) -> str:
+    return statement.lstrip()[:6].upper()
+
+
 class Database(sqlite3.Connection):
     """A connection of a process."""
 
@@ -459,7 +515,7 @@ class Database(sqlite3.Connection):
     patience: float
 
     def _before(self, statement: str) -> None:
-        kind = statement.lstrip()[:6].upper()
+        kind = _kind(statement)
         if kind in ("SELECT", "PRAGMA"):
             if not self.process.alive:
                 raise Killed
@@ -486,11 +542,18 @@ class Database(sqlite3.Connection):
         until = self.process.world.now + self.patience
         while True:
             try:
-                return execute(statement, *values)
+                cursor = execute(statement, *values)
+                if self.process.world.power and not self.in_transaction and self._is_synchronous(statement):
+                    self.process.world.synced()
+                return cursor
             except sqlite3.OperationalError as error:
                 late = self.process.world.now >= until
                 if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or late or not self.process.pause(0.05):
                     raise
+
+    def _is_synchronous(self, statement: str) -> bool:
+        """Whether a statement that ended a transaction is on the disk (it does not end one that only reads)."""
+        return statement[:6] not in ("SELECT", "PRAGMA") and super().execute("PRAGMA synchronous").fetchone()[0] == 2
 
     def close(self) -> None:
         if not self.process.alive:
@@ -519,6 +582,7 @@ REAL: dict[str, Any] = {
     "token_hex": secrets.token_hex,
     "write": os.write,
 }
+Patch = tuple[Any, str, Any]
 _UNBUFFERED = ("fsync", "ftruncate", "mkdir", "replace", "rmdir", "unlink")  # of `os`: one operation each
 _CREATES = ("mkdir",)
 
@@ -526,8 +590,9 @@ SIGNALS = SimpleNamespace(SIGINT=2, SIGTERM=15, SIGALRM=14, ITIMER_REAL=0, defau
 
 
 @contextmanager
-def inhabited(world: World) -> Iterator[None]:
-    """While it is open, what a process of the world does to clock, disk and other processes happens in the world."""
+def inhabited(world: World, *more: Patch) -> Iterator[None]:
+    """While it is open, what a process of the world does to clock, disk and other processes happens in the world.
+    more: places, attributes and what stands there meanwhile."""
     mine = world.mine
 
     def open_(file: Any, mode: str = "r", *args: Any, **more: Any) -> Any:
@@ -616,13 +681,20 @@ def inhabited(world: World) -> Iterator[None]:
         return SimpleNamespace(free=0 if world.is_full else 1 << 40)
 
     def token_hex(count: int) -> str:
-        return REAL["token_hex"](count) if mine() is None else f"{world.rng.getrandbits(8 * count):0{2 * count}x}"
+        if (process := mine()) is None:
+            return str(REAL["token_hex"](count))
+        process.tokens.add(token := f"{world.rng.getrandbits(8 * count):0{2 * count}x}")
+        return token
 
     from longmark.engine import manifest, session
     from longmark.models import client
     from longmark.models.stores import sqlite
 
-    patches: list[tuple[Any, str, Any]] = [
+    def price_of(model: Any) -> Any:
+        share = getattr(model, "batch_share", 1.0)
+        return model.price if share == 1.0 else lambda tokens: share * model.price(tokens)
+
+    patches: list[Patch] = [
         (builtins, "open", open_),
         (io, "open", open_),
         (os, "open", os_open),
@@ -641,8 +713,9 @@ def inhabited(world: World) -> Iterator[None]:
         (client, "random", SimpleNamespace(Random=lambda *_: random.Random(world.rng.random()))),
         (manifest, "environment", dict),  # what is not under test, and slow
         (sqlite, "file_system", lambda _path: ""),
-        (session, "price_of", lambda model: model.price),
+        (session, "price_of", price_of),
         (client, "_LOOK_AGAIN", 2.9),  # seconds: 0.1 would be most of the work
+        *more,
     ]
     before = [(place, name, getattr(place, name)) for place, name, _ in patches]
     try:

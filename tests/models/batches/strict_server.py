@@ -17,9 +17,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from email.message import Message
 from email.parser import BytesParser
-from email.policy import HTTP
-from typing import Any
+from email.policy import compat32
+from typing import Any, cast
 
 import orjson
 from aiohttp import web
@@ -88,6 +89,7 @@ class BatchServer:
         self.refused: list[str] = []
         self.created = 0
         self.random = random.Random(7)
+        self.clock = time.time
 
     # What both kinds do ------------------------------------------------------------------------------------------
     def chat(self, body: dict[str, Any]) -> tuple[int, Any]:
@@ -119,7 +121,7 @@ class BatchServer:
 
     def begin(self, prefix: str, body: dict[str, Any], lines: list[tuple[str, dict[str, Any]]]) -> Job:
         self.created += 1
-        job = Job(f"{prefix}{self.created:06d}", body, lines, time.time(), self.created)
+        job = Job(f"{prefix}{self.created:06d}", body, lines, self.clock(), self.created)
         if self.behaviour.failure and self.created <= self.behaviour.bad:
             job.failure = self.behaviour.failure
         queued = sum(len(other.lines) for other in self.jobs.values() if not self.ended(other))
@@ -132,7 +134,7 @@ class BatchServer:
         """Whether a batch has ended; it is processed then."""
         if job.failure:
             return True
-        if job.cancelled is None and time.time() < job.created + self.behaviour.latency:
+        if job.cancelled is None and self.clock() < job.created + self.behaviour.latency:
             return False
         if not job.processed:
             job.processed = True
@@ -217,7 +219,7 @@ class Files:
         raw = b"Content-Type: " + kind.encode() + b"\r\n\r\n" + await request.read()
         parts = {
             str(part.get_param("name", header="content-disposition")): part
-            for part in BytesParser(policy=HTTP).parsebytes(raw).iter_parts()
+            for part in cast("list[Message]", BytesParser(policy=compat32).parsebytes(raw).get_payload())
         }
         purpose = str(parts["purpose"].get_payload()).strip()
         must(purpose == self.purpose, f"purpose {purpose}")
@@ -310,7 +312,7 @@ class Files:
 
     async def cancel(self, request: web.Request) -> web.Response:
         job = self.server.find(request.match_info["id"])
-        job.cancelled = job.cancelled or time.time()
+        job.cancelled = job.cancelled or self.server.clock()
         return web.json_response(self.shown(job))
 
     def routes(self) -> list[web.RouteDef]:
@@ -332,6 +334,7 @@ class Jobs(Files):
     async def create(self, request: web.Request) -> web.Response:
         server, body = self.server, await request.json()
         must(set(body) == {"input_files", "model", "endpoint", "metadata", "timeout_hours"}, f"unknown: {set(body)}")
+        must(body["input_files"][0] in server.files, "the input file does not exist")
         lines = [orjson.loads(line) for line in server.files[body["input_files"][0]].splitlines()]
         _checked_lines(lines, {"custom_id", "body"}, 1_000_000)
         must(all("model" not in one["body"] for one in lines), "the model is the job's")
@@ -464,7 +467,7 @@ class Messages:
 
     async def cancel(self, request: web.Request) -> web.Response:
         job = self.server.find(request.match_info["id"])
-        job.cancelled = job.cancelled or time.time()
+        job.cancelled = job.cancelled or self.server.clock()
         return web.json_response(self.shown(job))
 
     def routes(self) -> list[web.RouteDef]:

@@ -17,14 +17,13 @@ import asyncio
 import hashlib
 import itertools
 import math
-import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from longmark.concurrency import AT_LEAST, COMPUTING
-from longmark.errors import ModelError, RateLimited, RequestRefused, ServerFault
+from longmark.errors import AskAgain, ModelError, RateLimited, RequestRefused, ServerFault
 from longmark.models.batches import Batching
 from longmark.models.batches.journal import UNKNOWN, Batch, Journal
 from longmark.models.batches.vendors import Result, Seen, Vendor, vendor_of
@@ -43,7 +42,10 @@ T = TypeVar("T")
 SINGLE = FIRST  # calls of each model for each purpose that are sent by themselves before any batch
 _MOST_LINES = 10_000  # of a batch, below every vendor's limit: what its results need in memory
 _CALM, _TURN = 3, 0.02  # looks at a loop that is at rest before a round begins, and seconds between them
-_SOON, _LATE, _SHARE = 0.5, 60.0, 0.1  # seconds between two looks at a batch: a share of its age, within these
+_SOON, _LATE, _SHARE = 0.5, 60.0, 0.1  # seconds between two looks at a batch: a share of the wait, within these
+_PATIENT = 40  # looks at a batch that fail one after the other: about five minutes
+_UNHEARD = 2  # times the time-out, after which a batch that no list shows was never submitted: one for a request that
+# is still under way, one for a list that shows it late
 _SKEW = 3600.0  # seconds by which a vendor's clock may differ from ours
 
 
@@ -161,7 +163,7 @@ class Batcher:
         if self.client.stopped:
             raise Stopped("The run was stopped before this call was submitted.")
         with self.client.parked():
-            if line is not None:
+            if line is not None and line.status != UNKNOWN:
                 self._take_over(key)
             if line is None:
                 self._enqueue(lane, waiting)
@@ -173,6 +175,8 @@ class Batcher:
             status, raw = await waiting.reply
         if status == UNKNOWN:
             why = "its vendor has no result of a batch for this call, which may have been paid"
+            if self.how.resend_unknown:
+                raise ServerFault(why).with_bill()
             lost = RequestRefused(f"{why}; --resend-unknown yes sends it again")
             raise lost.unsent() if line is not None and line.status == UNKNOWN else lost.with_bill()
         self._given.add(key)
@@ -226,17 +230,17 @@ class Batcher:
 
     async def _rest(self) -> None:
         """Returns when the loop is at rest, a batch is full and no call is under way, or the run is stopped."""
-        calm, before = 0, -1
+        calm, before = 0, (-1, 0, 0)
         while calm < _CALM and not self.client.stopped:
             if not self.client.busy and any(
                 len(lane.queue) >= lane.most or lane.size >= lane.vendor.most_bytes for lane in self._lanes.values()
             ):
                 return
             await self.client.pause(_TURN)
-            queued = sum(len(lane.queue) for lane in self._lanes.values())
-            ready = getattr(asyncio.get_running_loop(), "_ready", ())  # callbacks that run next; other loops have none
-            busy = self.client.busy or bool(COMPUTING.get(set())) or bool(ready) or queued != before
-            calm, before = 0 if busy else calm + 1, queued
+            queued, counts = sum(len(lane.queue) for lane in self._lanes.values()), self.client.counts
+            now = queued, counts.requests, counts.from_cache
+            busy = self.client.busy or bool(COMPUTING.get(set())) or now != before
+            calm, before = 0 if busy else calm + 1, now
 
     def _chunk(self, lane: _Lane) -> list[_Waiting]:
         """The next batch of a lane: its first calls, within the vendor's limits."""
@@ -270,9 +274,13 @@ class Batcher:
                     why = f"{vendor.host} takes no batches ({error})"
                     raise RequestRefused(f"{why}; leave --batch out, or set batch: false for the model") from None
                 raise
-            self.journal.sending(batch.id, file)
+
+            def submit() -> Awaitable[Seen]:
+                self.journal.sending(batch.id, file)
+                return vendor.submit(batch.id, model.model, file, data)
+
             try:
-                seen = await self._send(lambda: vendor.submit(batch.id, model.model, file, data))
+                seen = await self._send(submit)
             except (RequestRefused, Stopped) as error:  # in any case its vendor does not have it
                 self.journal.drop(batch.id)
                 if file:
@@ -347,7 +355,10 @@ class Batcher:
 
     async def _end(self, lane: _Lane, id: str) -> None:
         """Follows a batch to its end, and gives its calls what came of them."""
-        ended = await self.fetch(lane.vendor, id)
+        try:
+            ended = await self.fetch(lane.vendor, id)
+        except ModelError as error:  # what it costs is not free for other calls
+            raise RequestRefused(f"it is in a batch that its vendor does not show now: {error}").with_bill() from None
         waiting = self._in_batch.pop(id, {})
         self._following.discard(id)
         if ended is not None and ended.full:
@@ -374,8 +385,10 @@ class Batcher:
 
     async def fetch(self, vendor: Vendor, id: str, *, wait: bool = True) -> Seen | None:
         """Stores the results of a batch as soon as it has ended. None: it was never submitted, and is forgotten.
-        Without `wait`, Stopped where it has not ended yet."""
+        Without `wait`, Stopped where it has not ended yet, or a run waits for it."""
         batch = self.journal.batch(id)
+        if not wait and self._store.held(self.journal.keys(id)):
+            raise Stopped("A command that runs now waits for it.")
         if batch is None or batch.state in ("prepared", "done", "cleaned"):
             if batch is not None and batch.state == "prepared":
                 self.journal.drop(id)
@@ -384,12 +397,14 @@ class Batcher:
             vendor_id = batch.vendor_id or await self._find(vendor, batch, wait=wait)
             if vendor_id is None:
                 self.journal.drop(id)
+                await self._delete(vendor, [batch.file] if batch.file else [])
                 return None
             if batch.vendor_id is None:
                 self.journal.running(id, vendor_id)
-            while not (seen := await self._steady(lambda: vendor.look(vendor_id))).ended:
-                await self._wait(batch, seen, wait=wait)
-            found = await self._steady(lambda: vendor.results(seen))
+            began = asyncio.get_running_loop().time()
+            while not (seen := await self._steady(lambda: vendor.look(vendor_id), _PATIENT)).ended:
+                await self._wait(batch, seen, began, wait=wait)
+            found = await self._steady(lambda: vendor.results(seen), _PATIENT)
         except RequestRefused as error:
             if error.http_status not in (404, 410):
                 raise
@@ -402,16 +417,23 @@ class Batcher:
 
     async def _find(self, vendor: Vendor, batch: Batch, *, wait: bool) -> str | None:
         """The vendor's id of a batch whose submission had no reply; None where its vendor does not have it."""
-        sent = batch.sent or batch.created
+        sent, began = batch.sent or batch.created, asyncio.get_running_loop().time()
+        patience = _UNHEARD * vendor.endpoint.timeout
+
+        async def listed() -> list[Seen]:
+            return [seen async for seen in vendor.listed(sent - _SKEW)]
+
         tried: set[str] = {one.vendor_id for one in self.journal.batches() if one.vendor_id}
         while True:
-            late = time.time() > sent + vendor.endpoint.timeout  # no request is under way any more
-            candidates = [seen async for seen in vendor.listed(sent - _SKEW) if seen.created >= sent - _SKEW]
+            # no request is under way any more; a run does not rely on the time of day for that
+            late = asyncio.get_running_loop().time() > began + patience if wait else self._store.now() > sent + patience
+            candidates = await self._steady(listed, _PATIENT)
             open_ = False
             for seen in candidates:
                 if vendor.marked and seen.marks & {batch.id, batch.file}:
                     return seen.id
-                if vendor.marked or seen.id in tried or seen.total != batch.calls:
+                mine = seen.total == batch.calls and seen.created >= sent - _SKEW
+                if vendor.marked or seen.id in tried or not mine:
                     continue
                 if not seen.ended:
                     open_ = True
@@ -423,28 +445,28 @@ class Batcher:
                     return seen.id
             if late and not open_:
                 return None
-            await self._wait(batch, None, wait=wait)
+            await self._wait(batch, None, began, wait=wait)
 
-    async def _wait(self, batch: Batch, seen: Seen | None, *, wait: bool) -> None:
-        """Until the next look at a batch. Stopped where that is not waited for."""
+    async def _wait(self, batch: Batch, seen: Seen | None, began: float, *, wait: bool) -> None:
+        """Until the next look at a batch that is followed since `began`. Stopped where that is not waited for."""
         why = f"for a batch of {counted(batch.calls, 'call')}"
         why += f", {seen.state}: {seen.done:,} done" if seen is not None else ", which is looked for"
         try:
             if not wait:
                 raise Stopped(f"It has not ended: {seen.state}" if seen else "It was not found yet.")
             with self.client.waits(math.inf, why):
-                await self._pause(min(_LATE, max(_SOON, _SHARE * (time.time() - batch.created))))
+                await self._pause(min(_LATE, max(_SOON, _SHARE * (asyncio.get_running_loop().time() - began))))
         except Stopped:
             self.left.add(batch.id)
             raise
 
-    async def _steady(self, ask: Callable[[], Awaitable[T]]) -> T:
-        """What a request gives that does no harm when it is made twice."""
+    async def _steady(self, ask: Callable[[], Awaitable[T]], most: int = MAX_FAULTS) -> T:
+        """What a request gives that does no harm when it is made twice. most: attempts that fail."""
         for attempt in itertools.count(1):
             try:
                 return await ask()
             except ModelError as error:
-                if not error.retryable or (attempt >= MAX_FAULTS and not isinstance(error, RateLimited)):
+                if not error.retryable or (attempt >= most and not isinstance(error, RateLimited)):
                     raise
                 await self._pause(wait_before(attempt, error.retry_after, self.client.rng))
         raise AssertionError
@@ -503,6 +525,9 @@ class BatchedChat:
         try:
             reply: ChatReply = await self._model.chat(request)
             return reply
+        except (AskAgain, ServerFault):  # another session shall not read it again
+            self._batcher.journal.forget(self._key)
+            raise
         finally:
             VIA.reset(before)
 

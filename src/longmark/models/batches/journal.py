@@ -9,15 +9,16 @@ batch that the next one finds. A stored result stays until the reply that was ma
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import Any
 
 from longmark.errors import UserError
 from longmark.models.stores import Store
 
 _COLUMNS = 'id, model, identity, state, created, calls, digest, file, sent, vendor_id, "window"'
+_ATTEMPT = "(SELECT attempt FROM claims WHERE claims.key = ?)"  # of the ledger, that waits for a line
 _TOGETHER = 500  # keys in one statement
 UNKNOWN = 0  # the status of a line that may have been paid and has no result
 
@@ -71,13 +72,10 @@ class Journal:
             None,
             window,
         )
-        marks = ", ".join("?" * 11)
+        line = f"INSERT INTO batch_lines (key, batch, attempt) VALUES (?, ?, {_ATTEMPT})"
         self._write(
-            (
-                f"INSERT INTO batches ({_COLUMNS}) VALUES ({marks})",
-                (batch.id, model, identity, batch.state, batch.created, batch.calls, digest, None, None, None, window),
-            ),
-            lines=[(key, batch.id, None, None, None) for key in keys],
+            (f"INSERT INTO batches ({_COLUMNS}) VALUES ({', '.join('?' * 11)})", astuple(batch)),
+            (line, [(key, batch.id, key) for key in keys]),
         )
         return batch
 
@@ -93,15 +91,15 @@ class Journal:
         """Stores the results of a batch that has ended. A status below 0: the line was not processed, and is free to be
         sent again. rest: the status of lines without a result; None: they are free, too."""
         now = self._store.now()
+        line = "UPDATE batch_lines SET status = ?, result = ?, fetched = ? WHERE key = ? AND batch = ?"
         others = "batch = ? AND result IS NULL"
         self._write(
+            (line, [(status, raw, now, key, batch) for key, (status, raw) in results.items()]),
             ("UPDATE batches SET state = 'done' WHERE id = ?", (batch,)),
             ("DELETE FROM batch_lines WHERE batch = ? AND status < 0", (batch,)),
             (f"DELETE FROM batch_lines WHERE {others}", (batch,))
             if rest is None
             else (f"UPDATE batch_lines SET status = ? WHERE {others}", (rest, batch)),
-            lines=[(key, batch, status, raw, now) for key, (status, raw) in results.items()],
-            first=True,
         )
 
     def cleaned(self, batch: str) -> None:
@@ -122,12 +120,13 @@ class Journal:
         those that wait for it now: each call was sent once."""
         for i in range(0, len(keys), _TOGETHER):
             some = tuple(keys[i : i + _TOGETHER])
-            attempts = (
-                "SELECT max(a.id) FROM attempts a JOIN batch_lines l ON l.key = a.key JOIN batches b ON b.id = l.batch "
-                f"WHERE a.key IN ({', '.join('?' * len(some))}) AND a.state = 'unknown' AND a.sent <= b.created "
-                "GROUP BY l.key, l.batch"
+            ours = f"key IN ({', '.join('?' * len(some))})"
+            waited = "SELECT max(l.attempt) FROM batch_lines l WHERE l.key = attempts.key"
+            line = "SELECT c.attempt FROM claims c WHERE c.key = batch_lines.key"
+            self._write(
+                (f"DELETE FROM attempts WHERE {ours} AND state = 'unknown' AND id >= ({waited})", some),
+                (f"UPDATE batch_lines SET attempt = ({line}) WHERE {ours}", some),
             )
-            self._write((f"DELETE FROM attempts WHERE id IN ({attempts})", some))
 
     def line(self, key: bytes) -> Line | None:
         """The newest line of a call."""
@@ -139,7 +138,7 @@ class Journal:
         return Line(*found[0]) if found else None
 
     def keys(self, batch: str) -> set[bytes]:
-        """The calls of a batch that are in no result yet."""
+        """The calls of a batch."""
         return {row[0] for row in self._read("SELECT key FROM batch_lines WHERE batch = ?", (batch,))}
 
     def batch(self, id: str) -> Batch | None:
@@ -167,26 +166,11 @@ class Journal:
             self.prune()
         self._store.close()
 
-    def _write(
-        self,
-        *statements: tuple[str, tuple[object, ...]],
-        lines: Iterable[tuple[object, ...]] = (),
-        first: bool = False,
-    ) -> None:
-        """One transaction, on disk when it returns. lines: of `batch_lines`, written after the statements or first."""
-        insert = (
-            "INSERT INTO batch_lines (key, batch, status, result, fetched) VALUES (?, ?, ?, ?, ?) "
-            "ON CONFLICT (key, batch) DO UPDATE SET status = excluded.status, result = excluded.result, "
-            "fetched = excluded.fetched"
-        )
-        lines = list(lines)
+    def _write(self, *statements: tuple[str, tuple[object, ...] | list[tuple[object, ...]]]) -> None:
+        """One transaction, on disk when it returns: statements with their values, or with a list of them."""
         with self._store.unit():
-            if first and lines:
-                self._store.many(insert, lines)
             for statement, values in statements:
-                self._store.do(statement, values)
-            if not first and lines:
-                self._store.many(insert, lines)
+                self._store.many(statement, values if isinstance(values, list) else [values])
 
     def _read(self, query: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
         rows: list[tuple[Any, ...]] = self._store.do(query, values).fetchall()

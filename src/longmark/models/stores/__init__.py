@@ -38,7 +38,7 @@ TABLES = {  # table -> its columns and constraints, in SQLite's types
         created REAL NOT NULL, calls INTEGER NOT NULL, digest TEXT NOT NULL, file TEXT, sent REAL, vendor_id TEXT,
         "window" REAL NOT NULL) WITHOUT ROWID""",
     "batch_lines": """key BLOB NOT NULL, batch TEXT NOT NULL, status INTEGER, result BLOB, fetched REAL,
-        PRIMARY KEY (key, batch)) WITHOUT ROWID""",
+        attempt INTEGER, PRIMARY KEY (key, batch)) WITHOUT ROWID""",
 }
 INDEX = "CREATE INDEX IF NOT EXISTS batch_lines_by_batch ON batch_lines (batch)"
 

@@ -24,6 +24,7 @@ from longmark.models.stores import INDEX, TABLES, Look, Seen, Store, Turn, Wish
 # SQLite's user_version of files that this version writes; 1 had no ledger; 0: made before there was a number
 _LAYOUT = 2
 _BEFORE = {"calls": ["key", "kind", "model", "created", "usd", "reply"], "claims": ["key", "owner", "until"]}
+_BEFORE["batch_lines"] = ["key", "batch", "status", "result", "fetched"]
 # how the names of network file systems begin
 _SHARED = ("nfs", "cifs", "smb", "lustre", "ceph", "gpfs", "beegfs", "glusterfs", "afs", "fuse.sshfs", "fuse.glusterfs")
 _ROOM, _ROOM_PER_CALL = 8 << 20, 1 << 18  # bytes of the disk that must be free before a call is sent
@@ -272,6 +273,8 @@ def _prepare(database: sqlite3.Connection, path: Path) -> None:
             if _columns(database, "claims") == _BEFORE["claims"]:
                 _refuse_busy(database, path)
                 database.execute("DROP TABLE claims")
+            if _columns(database, "batch_lines") == _BEFORE["batch_lines"]:
+                database.execute("ALTER TABLE batch_lines ADD COLUMN attempt INTEGER")
             for table, columns in TABLES.items():
                 database.execute(f"CREATE TABLE IF NOT EXISTS {table} ({columns}")
             database.execute(INDEX)
