@@ -167,6 +167,7 @@ def test_a_spent_budget_ends_with_4_and_a_larger_one_goes_on(longmark: Command):
         done = longmark(*judged(server, "--max-calls", "2"))
         assert done.code == 4
         assert "budget" in done.err
+        assert "The 3 rows left will take about 3 calls" in done.err
         assert server.counts["requests"] == 2
         assert sorted(row.status for row in rows_of(Path("out"))) == ["ok"] * 2 + ["over_budget"] * 3
         assert manifest_of(Path("out"))["finished"] is None

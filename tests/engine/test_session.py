@@ -254,7 +254,14 @@ def test_a_spent_budget_leaves_rows_with_a_reason_and_the_next_run_goes_on(tmp_p
     assert sorted(row.status for row in rows if row.metric == QR) == ["ok"] * 2 + ["over_budget"] * 3
     assert all(row.status == "ok" for row in rows if row.metric == FKGL)  # it needs no call
     assert result.stopped == "budget"
-    executed(tmp_path / "r", records(5), settings_of(judge, QR, FKGL))
+    forecast = result.to_finish()
+    assert forecast is not None
+    per_row = rows_of(tmp_path / "r")
+    taken = [row.usage for row in per_row if row.metric == QR and row.status == "ok"]
+    assert (forecast[0].calls, forecast[1]) == (3, 3)
+    assert forecast[0].prompt_tokens == -(-3 * sum(usage.prompt_tokens for usage in taken) // 2)
+    result = executed(tmp_path / "r", records(5), settings_of(judge, QR, FKGL))
+    assert result.to_finish() is None
     assert all(row.status == "ok" for row in rows_of(tmp_path / "r"))
     assert len(judge.requests) == 5
 

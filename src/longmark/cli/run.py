@@ -130,7 +130,8 @@ def _conclude(result: RunResult, settings: Settings, conditions: list[Any], argu
         )
         return UNREADABLE
     if result.stopped == "budget":
-        print(f"longmark: {result.budget} Change the budget and repeat the command to resume the run.", file=sys.stderr)
+        change = "Change the budget and repeat the command to resume the run."
+        print(f"longmark: {result.budget} {_to_finish(result)}{change}", file=sys.stderr)
         return NO_VALUE
     if result.refused:
         print(
@@ -201,6 +202,20 @@ def _spent(result: RunResult) -> str:
         limited = f" ({counts.rate_limited:,} refused with 429)" if counts.rate_limited else ""
         parts.append(f"{counted(failed, 'attempt')} failed{limited}")
     return " · ".join(parts)
+
+
+def _to_finish(result: RunResult) -> str:
+    """What would finish a run that its budget stopped, as a sentence; "" where nothing is known of it."""
+    if (forecast := result.to_finish()) is None:
+        return ""
+    usage, rows = forecast
+    tokens = usage.prompt_tokens + usage.completion_tokens
+    parts = [
+        counted(usage.calls, "call"),
+        *([f"{tokens:,} tokens"] if tokens else []),
+        *([cost(usage.usd)] * bool(usage.usd)),
+    ]
+    return f"The {counted(rows, 'row')} left will take about {', '.join(parts)}, if they are like the finished ones. "
 
 
 def _print_estimate(estimate: Estimate) -> None:

@@ -33,6 +33,7 @@ from longmark.records import Answered, Row
 from longmark.records.example import question_hash
 from longmark.records.parts import part_of
 from longmark.records.read import ExampleSource, Reading
+from longmark.records.row import Usage
 from longmark.records.verdicts import UnreadableJudge, Verdicts
 from longmark.records.write import read_rows
 from longmark.workspace import now
@@ -73,6 +74,25 @@ class RunResult:
     def rows(self) -> Iterator[Row]:
         """The rows, in the order of the examples; where an answer and metric have several, the last."""
         return read_rows(self.folder / "rows.jsonl", lambda unfinished: None)
+
+    def to_finish(self) -> tuple[Usage, int] | None:
+        """What the rows over the budget will take, if each takes as much as the mean of its metric's finished rows, and
+        the number of these rows. An estimate: what was paid for them already is not deducted. None: there are none, or
+        one of their metrics has no finished row."""
+        taken: dict[str, Usage] = {}
+        finished, left = Counter[str](), Counter[str]()
+        for row in self.rows():
+            if row.status == "over_budget":
+                left[row.metric] += 1
+            elif row.usage.calls:
+                finished[row.metric] += 1
+                taken.setdefault(row.metric, Usage()).add(row.usage)
+        if not left or left.keys() - finished.keys():
+            return None
+        usage = Usage()
+        for metric, rows in left.items():
+            usage.add(taken[metric].scaled(rows / finished[metric]))
+        return usage, left.total()
 
 
 async def execute(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from dataclasses import dataclass, field, fields
 from functools import cache
 from typing import Annotated, Any, ClassVar
@@ -70,6 +71,11 @@ class Usage:
         for count in _COUNTS:
             setattr(self, count, getattr(self, count) + getattr(other, count))
         self.usd = None if self.usd is None or other.usd is None else self.usd + other.usd
+
+    def scaled(self, factor: float) -> Usage:
+        """So many times this usage; counts are rounded up."""
+        counts = {count: math.ceil(getattr(self, count) * factor - 1e-9) for count in _COUNTS}
+        return Usage(**counts, usd=None if self.usd is None else self.usd * factor)
 
 
 _COUNTS = tuple(part.name for part in fields(Usage) if part.name != "usd")
