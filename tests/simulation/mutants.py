@@ -185,7 +185,8 @@ async def _results_gone(self: Any, seen: Any, read: Any) -> Any:
 
 
 async def _fetch_anyway(self: Any, vendor: Vendor, id: str, *, wait: bool = True) -> Any:
-    store, self._store = self._store, SimpleNamespace(durable=self._store.durable, held=lambda keys: ())
+    store = self._store
+    self._store = SimpleNamespace(durable=store.durable, now=store.now, held=lambda keys: ())
     try:
         return await _fetch(self, vendor, id, wait=wait)
     finally:

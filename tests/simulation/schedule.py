@@ -177,7 +177,11 @@ class Schedule:
         if chance < 0.1:  # `batches fetch` comes while a run waits for its turn to submit
             made = [replace(made[0], user=0, folder="a"), Session(1, "", 1, verb="fetch")]
             faults = [Fault("wire 429", rng.randint(1, 2), 400.0), Fault("stall", 0, 300.0, who=1)]
-        elif chance < 0.25:
+        elif chance < 0.35:  # no call goes by itself, and there is money for few
+            usd = examples * (3 if steps else 1) * rng.uniform(4e-4, 2e-3)
+            made = [replace(session, budget=(None, None, usd)) for session in made]
+            how = replace(how, singles=0, most=100)
+        elif chance < 0.5:
             faults = [fault for fault in faults if fault.kind != "kill"]
             faults.append(Fault("power", rng.randint(length // 3, 3 * length // 2)))
         return cls(seed, examples, rng.random() < 0.2, metrics, tuple(made), tuple(faults), how)

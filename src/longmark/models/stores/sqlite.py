@@ -14,6 +14,7 @@ import sqlite3
 import time
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -268,33 +269,49 @@ def _prepare(database: sqlite3.Connection, path: Path) -> None:
     if layout <= _LAYOUT:
         database.execute("BEGIN IMMEDIATE")
         try:
-            if _columns(database, "calls") == _BEFORE["calls"]:
-                database.execute("ALTER TABLE calls ADD COLUMN attempt INTEGER")
-            if _columns(database, "claims") == _BEFORE["claims"]:
+            there = _columns(database)
+            for table in ("calls", "batch_lines"):
+                if there.get(table) == _BEFORE[table]:
+                    database.execute(f"ALTER TABLE {table} ADD COLUMN attempt INTEGER")
+            if there.get("claims") == _BEFORE["claims"]:
                 _refuse_busy(database, path)
                 database.execute("DROP TABLE claims")
-            if _columns(database, "batch_lines") == _BEFORE["batch_lines"]:
-                database.execute("ALTER TABLE batch_lines ADD COLUMN attempt INTEGER")
-            for table, columns in TABLES.items():
-                database.execute(f"CREATE TABLE IF NOT EXISTS {table} ({columns}")
+                del there["claims"]
+            _make(database, there)
             database.execute(INDEX)
             database.execute(f"PRAGMA user_version = {_LAYOUT}")
         except BaseException:
             database.execute("ROLLBACK")
             raise
         database.execute("COMMIT")
+    there = _columns(database)
+    if layout > _LAYOUT or any(there.get(table) != columns for table, columns in _wanted().items()):
+        raise UserError(
+            f"the call cache {path} was made by another version of longmark (layout {layout}, this version "
+            f"reads up to {_LAYOUT}); name another with --cache FILE"
+        )
+
+
+def _make(database: sqlite3.Connection, there: Collection[str]) -> None:
+    for table, columns in TABLES.items():
+        if table not in there:
+            database.execute(f"CREATE TABLE {table} ({columns}")
+
+
+@cache
+def _wanted() -> dict[str, list[str]]:
     with closing(sqlite3.connect(":memory:")) as fresh:
-        for table, columns in TABLES.items():
-            fresh.execute(f"CREATE TABLE {table} ({columns}")
-            if layout > _LAYOUT or _columns(database, table) != _columns(fresh, table):
-                raise UserError(
-                    f"the call cache {path} was made by another version of longmark (layout {layout}, this version "
-                    f"reads up to {_LAYOUT}); name another with --cache FILE"
-                )
+        _make(fresh, ())
+        return _columns(fresh)
 
 
-def _columns(database: sqlite3.Connection, table: str) -> list[str]:
-    return [column[1] for column in database.execute(f"PRAGMA table_info({table})")]
+def _columns(database: sqlite3.Connection) -> dict[str, list[str]]:
+    """Table -> its columns."""
+    tables = "SELECT m.name, c.name FROM sqlite_master m JOIN pragma_table_info(m.name) c ORDER BY m.name, c.cid"
+    found: dict[str, list[str]] = {}
+    for table, column in database.execute(tables):
+        found.setdefault(table, []).append(column)
+    return found
 
 
 def _refuse_busy(database: sqlite3.Connection, path: Path) -> None:
