@@ -184,6 +184,8 @@ class Schedule:
         elif chance < 0.5:
             faults = [fault for fault in faults if fault.kind != "kill"]
             faults.append(Fault("power", rng.randint(length // 3, 3 * length // 2)))
+        elif chance < 0.6:
+            faults.append(Fault("wire late", rng.randint(1, 3)))
         return cls(seed, examples, rng.random() < 0.2, metrics, tuple(made), tuple(faults), how)
 
     def records(self) -> list[dict[str, Any]]:
