@@ -74,7 +74,10 @@ def needs_stats(verb: str) -> None:
 
 
 CONFIG_HELP = "the file that defines your own model names (default: longmark.yaml in the working folder)"
-_FILES = "FILE DIR FILE.yaml hazards|FILE.yaml FILE.html FILE.zip IDX STUDY RUN ROWS HUMAN DOCS QUESTIONS EXAMPLES"
+_FILES = (
+    "FILE DIR FILE.yaml hazards|FILE.yaml FILE.html FILE.zip FILE.xml FILE.md FILE.json IDX STUDY RUN ROWS HUMAN DOCS "
+    "QUESTIONS EXAMPLES"
+)
 
 
 def _place(text: str) -> Path | str:
@@ -182,6 +185,32 @@ def add_gate(one: argparse.ArgumentParser) -> None:
     add(end, "--fail-under", "'METRIC>=NUMBER'", condition)
     unscored = "maximum share of unscored rows for --fail-under (default: 0.05)"
     add(end, "--max-unscored", "SHARE", unscored, type=share, default=0.05)
+
+
+_FOR_CI = {
+    "junit": ("FILE.xml", "the gates as JUnit XML"),
+    "summary": ("FILE.md", "gates, scores and worst answers as Markdown, for a step or a pull request"),
+    "json": ("FILE.json", "the same as JSON"),
+}
+
+
+def add_outputs(one: argparse.ArgumentParser) -> None:
+    """The options for CI (`report.outputs`)."""
+    files = one.add_argument_group(
+        "files for CI", "written at the end, also if a gate is not met or the budget is spent"
+    )
+    for name, (metavar, text) in _FOR_CI.items():
+        add(files, f"--{name}", metavar, text)
+
+
+def outputs_of(arguments: argparse.Namespace, inputs: Iterable[Path] = ()) -> dict[str, Path | None]:
+    """The files of `add_outputs`. UserError, before anything is paid for, if one cannot be written."""
+    files = {name: getattr(arguments, name) for name in _FOR_CI}
+    if any(files.values()):
+        from longmark.report.outputs import check
+
+        check(files, list(inputs))
+    return files
 
 
 DOMAIN = "what the questions are about: hazards (natural hazards, built in), or a file"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from longmark.cli.arguments import (
@@ -10,11 +12,13 @@ from longmark.cli.arguments import (
     add,
     add_bounds,
     add_cluster,
+    add_outputs,
     add_project,
     add_verb,
     add_verbose,
     bounds_of,
     needs_stats,
+    outputs_of,
     share,
     split,
     whole,
@@ -40,6 +44,7 @@ def add_to(verbs: Any) -> None:
     )
     add(one, "--max-unscored", "SHARE", more, type=share, default=0.0)
     add(one, "--require-decision", "", "with --fail-if-worse and --margin: exit code 3 for undecided, too")
+    add_outputs(one)
     add(how, "--draws", "N", "permutations per test (default: 10,000; fewer for huge tables)")
     add_project(one)
 
@@ -80,6 +85,7 @@ def compare(arguments: argparse.Namespace) -> int:
     from longmark.analysis.compare.page import document
     from longmark.errors import UserError
 
+    files = outputs_of(arguments, arguments.runs)
     options: dict[str, Any] = {name: getattr(arguments, name) for name in ("draws", "complete", "judges")}
     fields = split(arguments.by)
     what = [one for one in fields if one in ("run", "system")]
@@ -89,19 +95,30 @@ def compare(arguments: argparse.Namespace) -> int:
     options.update(slices=[one for one in fields if one not in what])
     options.update(systems=split(arguments.systems), margin=parsed(arguments.margin))
     options.update(against_first=arguments.fail_if_worse or arguments.require_decision)
-    return _published(arguments, compared, options, document, _worse)
+    return _published(arguments, compared, options, document, partial(_worse, files, options["slices"]))
 
 
-def _worse(found: Any, arguments: argparse.Namespace) -> int:
-    """The exit code of --fail-if-worse; prints what it was decided on."""
-    if not (arguments.fail_if_worse or arguments.require_decision):
-        return 0
+def _worse(files: Any, slices: Sequence[str], found: Any, arguments: argparse.Namespace, page: Any) -> int:
+    """The exit code of --fail-if-worse; prints what it was decided on, and writes the files for CI."""
     from longmark.analysis.compare.gate import against_first
 
-    checked = against_first(found, require_decision=arguments.require_decision, max_unscored=arguments.max_unscored)
+    checked = []
+    if arguments.fail_if_worse or arguments.require_decision:
+        decision = {"require_decision": arguments.require_decision, "max_unscored": arguments.max_unscored}
+        checked = against_first(found, **decision)
     for one in checked:
         print(one.line)
-    return UNDER if any(one.result != "ok" for one in checked) else 0
+    code = UNDER if any(not one.met for one in checked) else 0
+    if any(files.values()):
+        from longmark.report import outputs
+
+        read = (found.cluster, bounds_of(arguments.bounds), slices, {one.metric: one.facts for one in found.metrics})
+        named = {table.name: table for section in page.sections for table in section.tables}
+        about = (code, checked, outputs.read(arguments.runs, *read), "", page.sections[0].says, named["results"])
+        name = " ".join(run.stem for run in arguments.runs)
+        outcome = outputs.Outcome("compare", name, *about, named["differences"], notices=found.notices)
+        outputs.write(outcome, files)
+    return code
 
 
 def metrics_study(arguments: argparse.Namespace) -> int:
@@ -133,5 +150,6 @@ def _published(
     shared.update(higher=split(arguments.higher), lower=split(arguments.lower))
     with under_way() as tell:
         found = made(arguments.runs, metrics=metrics, hypotheses=claims, progress=tell, **shared, **options)
-    publish(document(found), arguments.out, Console(), verbose=arguments.verbose)
-    return int(code(found, arguments))
+    page = document(found)
+    publish(page, arguments.out, Console(), verbose=arguments.verbose)
+    return int(code(found, arguments, page))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import astuple, fields
 from typing import Any
@@ -14,6 +15,7 @@ from longmark.cli.arguments import (
     NO_VALUE,
     UNDER,
     UNREADABLE,
+    outputs_of,
     pairs,
     reading,
     split,
@@ -35,6 +37,7 @@ from longmark.records.parts import part_of
 from longmark.records.read import Reading
 from longmark.records.verdicts import in_words
 from longmark.report.summary import (
+    Checked,
     Condition,
     Summary,
     fail_under,
@@ -54,6 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise UserError("the run folder is missing: add --out RUN")
     if arguments.cluster not in (None, QUESTION):  # before anything is paid for
         refuse_unknown(arguments.cluster, Reading(arguments.examples, **{**reading(arguments), "skip_bad": True}))
+    outputs_of(arguments, [arguments.examples])
     options = run_options(arguments)
     with closing(open_cache(options.cache)) as cache:
         registry = Registry(
@@ -107,50 +111,73 @@ def run_options(arguments: argparse.Namespace) -> RunOptions:
 
 
 def _conclude(result: RunResult, settings: Settings, conditions: list[Any], arguments: argparse.Namespace) -> int:
+    said: list[str] = []  # why the run has no valid result
+
+    def say(line: str) -> None:
+        print(line, file=sys.stderr)
+        said.append(line.removeprefix("longmark: "))
+
+    checks: list[Checked] = []
+    notices: tuple[str, ...] = ()
+    cluster = None
     if result.stopped == "interrupt":
-        print(f"Stopped. Repeat the same command to resume the run in {result.folder}.", file=sys.stderr)
-        return INTERRUPTED
-    cluster = cluster_of(arguments.cluster, [result.folder])
-    summary = summarise([result.folder], cluster, by=split(arguments.by))
-    for notice in summary.notices:
-        print(notice, file=sys.stderr)
-    _print_summary(summary)
-    print(f"\n{_spent(result)}")
-    print(f"Rows: {result.folder / 'rows.jsonl'}")
-    checks = fail_under(conditions, summary, arguments.max_unscored)
-    for check in checks:
-        print(check.line)
+        say(f"Stopped. Repeat the same command to resume the run in {result.folder}.")
+        code = INTERRUPTED
+    else:
+        cluster = cluster_of(arguments.cluster, [result.folder])
+        summary = summarise([result.folder], cluster, by=split(arguments.by))
+        notices = summary.notices
+        for notice in notices:
+            print(notice, file=sys.stderr)
+        _print_summary(summary)
+        print(f"\n{_spent(result)}")
+        print(f"Rows: {result.folder / 'rows.jsonl'}")
+        checks = fail_under(conditions, summary, arguments.max_unscored)
+        for check in checks:
+            print(check.line)
+        code = _code(result, settings, arguments, say)
+    code = code or (UNDER if any(not check.met for check in checks) else 0)
+    if any((files := outputs_of(arguments)).values()):
+        from longmark.report import outputs
+
+        rows = outputs.read([result.folder], cluster, by=split(arguments.by)) if cluster else None
+        error = " ".join(said) if code not in (0, UNDER) else ""
+        about = (result.folder.name, code, checks, rows, error)
+        outputs.write(outputs.Outcome("run", *about, spent=result.counts, notices=notices), files)
+    return code
+
+
+def _code(result: RunResult, settings: Settings, arguments: argparse.Namespace, say: Callable[[str], None]) -> int:
+    """The exit code, gates aside. say: gets why it is not 0."""
     if result.stopped == "unreadable":
-        print(
+        say(
             f"longmark: the run stopped: {in_words(result.unreadable)}\n"
             f"Not computed: {counted(result.left, 'row')}. Repeating the command sends no call. Use another judge, "
             "--scoring or --prompts with another --out. If the judge was repaired, add --retry unparsable,refused. "
-            "To compute the other rows in any case, add --keep-going.",
-            file=sys.stderr,
+            "To compute the other rows in any case, add --keep-going."
         )
         return UNREADABLE
     if result.stopped == "budget":
         change = "Change the budget and repeat the command to resume the run."
-        print(f"longmark: {result.budget} {_to_finish(result)}{change}", file=sys.stderr)
+        say(f"longmark: {result.budget} {_to_finish(result)}{change}")
         return NO_VALUE
     if result.refused:
-        print(
+        say(
             f"longmark: every call to a model was refused, so the run stopped: {result.refused}\n"
-            f"Not computed: {counted(result.left, 'row')}. Correct the cause, then repeat the command to resume.",
-            file=sys.stderr,
+            f"Not computed: {counted(result.left, 'row')}. Correct the cause, then repeat the command to resume."
         )
         return NO_VALUE
     for words in result.closed:
-        print(f"longmark: no more calls were sent to an endpoint: {words}", file=sys.stderr)
+        say(f"longmark: no more calls were sent to an endpoint: {words}")
     if result.closed:
         return NO_VALUE
     for name, (count, first) in result.failed.items():
-        print(f"longmark: {name}: its code failed on {counted(count, 'example')}; the first: {first}", file=sys.stderr)
+        say(f"longmark: {name}: its code failed on {counted(count, 'example')}; the first: {first}")
     if result.failed:
         return BUG
-    if _unscored_metrics(result, settings, split(arguments.metrics)) and part_of(arguments.examples) is None:
+    if _unscored_metrics(result, settings, split(arguments.metrics), say) and part_of(arguments.examples) is None:
         return NO_VALUE  # what scored nothing in a part can score something in another one
-    return UNDER if any(not check.met for check in checks) else 0
+    return 0
 
 
 def _print_summary(summary: Summary) -> None:
@@ -165,17 +192,17 @@ def _print_summary(summary: Summary) -> None:
         print("", *signature_lines(summary.signatures, "Provenance on the page of longmark report"), sep="\n")
 
 
-def _unscored_metrics(result: RunResult, settings: Settings, names: list[str]) -> bool:
+def _unscored_metrics(result: RunResult, settings: Settings, names: list[str], say: Callable[[str], None]) -> bool:
     """Whether a metric scored no example; prints which. One of several scores of a metric that has others, and a metric
     that applies to no example, count if they were selected by their own names, or if there are no rows at all."""
     if result.inapplicable:
         idle = ", ".join(result.inapplicable)
-        print(f"longmark: {idle}: no example in the file qualifies (see: longmark metrics NAME)", file=sys.stderr)
+        say(f"longmark: {idle}: no example in the file qualifies (see: longmark metrics NAME)")
     if result.unscored:
-        print(f"longmark: {', '.join(result.unscored)}: scored no example", file=sys.stderr)
+        say(f"longmark: {', '.join(result.unscored)}: scored no example")
     if result.unjudged:
         unjudged = ", ".join(result.unjudged)
-        print(f"longmark: {unjudged}: no answer was judged; the only scores are automatic", file=sys.stderr)
+        say(f"longmark: {unjudged}: no answer was judged; the only scores are automatic")
     nothing = next(result.rows(), None) is None
     names = list(map(canonical, names))
     spared = {

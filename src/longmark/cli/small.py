@@ -6,7 +6,7 @@ import argparse
 import sys
 from contextlib import closing
 
-from longmark.cli.arguments import INTERRUPTED, NO_VALUE, UNDER, bounds_of, split, tell_cautions
+from longmark.cli.arguments import INTERRUPTED, NO_VALUE, UNDER, bounds_of, outputs_of, split, tell_cautions
 from longmark.engine.run import cache_path, finish, open_cache
 from longmark.engine.settings import Settings, choose, every_prompt
 from longmark.engine.verify import MOST, Given, Verification, needed, opened
@@ -21,6 +21,7 @@ from longmark.models.handles import Backends
 from longmark.progress import cost, counted
 from longmark.prompts import SYSTEM, PromptBook, from_folder, to_folder
 from longmark.records.files import read_object
+from longmark.report import outputs
 from longmark.report.html import write_report
 from longmark.report.summary import fail_under, parse_conditions, refuse_unknown_systems, summarise
 from longmark.report.tables import one_line, tabulated
@@ -141,7 +142,7 @@ def _ledger(store: CallCache, arguments: argparse.Namespace) -> int:
 
 
 def report(arguments: argparse.Namespace) -> int:
-    bounds, conditions = bounds_of(arguments.bounds), []
+    bounds, conditions, files = bounds_of(arguments.bounds), [], outputs_of(arguments, arguments.runs)
     cluster = cluster_of(arguments.cluster, arguments.runs)
     if arguments.fail_under:  # a wrong condition is refused before the page is written
         found = summarise(sources_of(arguments.runs), cluster, bounds, split(arguments.by))
@@ -155,7 +156,12 @@ def report(arguments: argparse.Namespace) -> int:
     checks = fail_under(conditions, summary, arguments.max_unscored)
     for check in checks:
         print(check.line)
-    return UNDER if any(not check.met for check in checks) else 0
+    code = UNDER if any(not check.met for check in checks) else 0
+    if any(files.values()):
+        rows = outputs.read(arguments.runs, cluster, bounds, by)
+        name, notices = arguments.out.stem, summary.notices
+        outputs.write(outputs.Outcome("report", name, code, checks, rows, notices=notices), files)
+    return code
 
 
 def verify(arguments: argparse.Namespace) -> int:

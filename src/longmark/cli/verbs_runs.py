@@ -18,6 +18,7 @@ from longmark.cli.arguments import (
     add_input,
     add_judging,
     add_keep_going,
+    add_outputs,
     add_project,
     add_prompts,
     add_trust,
@@ -54,6 +55,7 @@ def _run(verbs: Any) -> None:
     add_cluster(result)
     add_by(result)
     add_gate(one)
+    add_outputs(one)
     add_project(one)
 
 
@@ -128,6 +130,7 @@ def _lists(verbs: Any) -> None:
     add_by(one)
     add_bounds(one)
     add_gate(one)
+    add_outputs(one)
     add_project(one)
 
     text = "List the metrics, or show one: inputs, range, cost, formula, source, parameters."

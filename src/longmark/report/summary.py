@@ -31,6 +31,8 @@ from longmark.stats.means import ALL_EQUAL, HALL, Bounds, few_clusters, mean_of_
 from longmark.stats.results import Estimate
 
 MAX_UNSCORED = 0.05
+MET, NOT_MET, UNDECIDED, UNSCORED = "met", "not met", "undecided", "unscored"
+OK = "ok"  # of a comparison
 _SMALL = 10  # answers; a slice of fewer is remarked on
 
 
@@ -213,6 +215,10 @@ def _share(place: int, cell: Cell) -> str:
 
 
 def as_csv(summary: Summary) -> str:
+    return tables.as_csv(figures(summary))
+
+
+def figures(summary: Summary) -> Table:
     """The unrounded figures, one line for each metric and system; an empty field is a figure that does not exist.
     `ci_method` says how the CI was made, `clusters` over how many clusters."""
     columns = (
@@ -223,7 +229,7 @@ def as_csv(summary: Summary) -> str:
         Column("unscored", lambda cell: reasons_in_words(cell.unscored)),
         *(Column("ci_method", "method"), Column("clusters", lambda cell: cell.clusters or cell.scored)),
     )
-    return tables.as_csv(Table("scores", "Scores", columns, summary.cells))
+    return Table("scores", "Scores", columns, summary.cells)
 
 
 def interval_in_words(summary: Summary, cell: Cell) -> str:
@@ -270,10 +276,19 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """Whether a condition holds for a metric and system, in words."""
+    """Whether a condition holds for a metric and system (`""`: all or none). rule: what was tested; result: `met`,
+    `not met`, `undecided` or `unscored` (too many rows are), of a comparison as in `analysis.compare.gate`; line: for
+    people."""
 
-    met: bool
+    metric: str
+    system: str
+    rule: str
+    result: str
     line: str
+
+    @property
+    def met(self) -> bool:
+        return self.result in (MET, OK)
 
 
 _CONDITION = re.compile(r"\s*([^\s\[<>]+)\s*(?:\[(.+)\])?\s*(>=|<=)\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*")
@@ -370,36 +385,38 @@ def fail_under(conditions: Iterable[Condition], summary: Summary, max_unscored: 
             cell for cell in summary.cells if condition.selects(cell.metric) and condition.system in (None, cell.system)
         ]
         if not cells:
-            checks.append(Checked(False, f"not met: {condition}: {_no_rows(condition, summary)}"))
+            why = f"not met: {condition}: {_no_rows(condition, summary)}"
+            checks.append(Checked(condition.metric, condition.system or "", str(condition), NOT_MET, why))
         for cell in cells:
-            met, why = _tested(condition, cell, max_unscored, summary)
+            result, why = _tested(condition, cell, max_unscored, summary)
             rule = f"{cell.metric}{condition.sign}{condition.limit:g} for {one_line(cell.system)}"
-            checks.append(Checked(met, f"{'met' if met else 'not met'}: {rule}: {why}"))
+            line = f"{MET if result == MET else NOT_MET}: {rule}: {why}"
+            checks.append(Checked(cell.metric, cell.system, rule, result, line))
     return checks
 
 
-def _tested(condition: Condition, cell: Cell, max_unscored: float, summary: Summary) -> tuple[bool, str]:
+def _tested(condition: Condition, cell: Cell, max_unscored: float, summary: Summary) -> tuple[str, str]:
     unscored = cell.n - cell.scored
     if unscored > max_unscored * cell.n:
         most = ", ".join(f"{why.count} {why.status}" for why in cell.unscored)
-        return False, (
+        return UNSCORED, (
             f"{unscored} of {cell.n} rows ({share(unscored, cell.n)}) are unscored ({most}), "
             f"more than the {share(max_unscored, 1)} that --max-unscored allows"
         )
     above, scores, more = condition.sign == ">=", cell.bounded, ""
     over = f" over {cell.clusters} {summary.clusters}" if cell.clusters else ""
     if not cell.scored:
-        return False, "no row is scored"
+        return NOT_MET, "no row is scored"
     if cell.effective is not None and (few := few_clusters(cell.effective)):
-        return False, f"undecided: {few} ({cell.clusters} {summary.clusters})"
+        return UNDECIDED, f"undecided: {few} ({cell.clusters} {summary.clusters})"
     if scores is None:
         if cell.interval is None:
-            return False, f"no CI: {cell.reason}"
+            return NOT_MET, f"no CI: {cell.reason}"
         end = cell.interval[0 if above else 1]
         name = f"end of the {interval_name(f'{cell.method}{over}')} (the metric has no bounds)"
     elif scores.outside:
         facts = summary.facts[cell.metric]
-        return False, (
+        return NOT_MET, (
             f"{scores.outside} of {cell.scored} scores lie outside the metric's bounds, {facts.lo:g} to {facts.hi:g} "
             f"(they are from {cell.least:g} to {cell.greatest:g}): the metric or its declared bounds must be corrected"
         )
@@ -412,12 +429,12 @@ def _tested(condition: Condition, cell: Cell, max_unscored: float, summary: Summ
     def holds(end: float) -> bool:
         return end >= condition.limit if above else end <= condition.limit
 
-    met, shown = holds(end), partial(_outwards, places=places + 1, down=above)
-    if unscored and met:
+    result, shown = MET if holds(end) else NOT_MET, partial(_outwards, places=places + 1, down=above)
+    if unscored and result == MET:
         worst, counted = _with_unscored(cell, end, above)
         if not holds(counted):
-            met, more = False, f"; undecided: with unscored answers as {worst:g} it is {shown(counted)}{more}"
-    return met, (
+            result, more = UNDECIDED, f"; undecided: with unscored answers as {worst:g} it is {shown(counted)}{more}"
+    return result, (
         f"the {'lower' if above else 'upper'} {name} is {shown(end)} "
         f"(mean {fixed(cell.mean, places)}, {cell.scored} of {cell.n} scored){more}"
     )

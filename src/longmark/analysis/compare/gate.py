@@ -15,24 +15,15 @@ The results, of which only `ok` passes, in the order in which they are tried:
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from longmark.analysis.compare.comparison import Comparison
 from longmark.analysis.compare.margin import EQUIVALENT, UNDECIDED, Decision
 from longmark.analysis.compare.results import MetricResult, PairResult
 from longmark.errors import UserError
 from longmark.report.format import fixed, share
+from longmark.report.summary import Checked
 
 _ROUNDING = 1e-12
-
-
-@dataclass(frozen=True, slots=True)
-class Checked:
-    """A system against the first on a metric. result: `not tested`, `worse`, `unscored`, `undecided` or `ok`; line: for
-    people."""
-
-    result: str
-    line: str
 
 
 def against_first(
@@ -59,7 +50,7 @@ def _checked(comparison: Comparison, require_decision: bool, max_unscored: float
     base = comparison.systems[0]
     decisions = {(one.metric, one.first, one.second): one for one in comparison.margins}
     for name, why in comparison.left_out:
-        yield Checked("not tested", f"not tested: {name}: {why}")
+        yield Checked(name, "", name, "not tested", f"not tested: {name}: {why}")
     for metric in comparison.metrics:
         if metric.facts.higher_is_better is None:
             continue
@@ -68,7 +59,7 @@ def _checked(comparison: Comparison, require_decision: bool, max_unscored: float
             pair, of = pairs.get(name), f"{metric.metric}, {name} against {base}"
             if pair is None or pair.p is None:
                 why = (pair and pair.difference.reason) or "too few common scores"
-                yield Checked("not tested", f"not tested: {of}: {why}")
+                yield Checked(metric.metric, name, of, "not tested", f"not tested: {of}: {why}")
                 continue
             decision = decisions.get((metric.metric, pair.first, pair.second))
             result, reason = _result(metric, pair, base, decision, require_decision, max_unscored)
@@ -76,7 +67,8 @@ def _checked(comparison: Comparison, require_decision: bool, max_unscored: float
             shown = f"{pair.first} - {pair.second} = {fixed(difference.value, metric.places)}"
             if difference.ends:
                 shown += f" [{', '.join(fixed(end, metric.places) for end in difference.ends)}]"
-            yield Checked(result, f"{result}: {of}: {shown}{f' ({reason})' if reason else ''}")
+            line = f"{result}: {of}: {shown}{f' ({reason})' if reason else ''}"
+            yield Checked(metric.metric, name, of, result, line)
 
 
 def _result(

@@ -1,0 +1,305 @@
+"""Results for CI: a JUnit file, a Markdown summary for a step or a pull request, and JSON.
+
+Texts of answers and judges are data: no form of them lets a text add markup, links, images or mentions, or end a table.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from itertools import groupby, islice
+from operator import attrgetter
+from pathlib import Path
+from typing import Any
+
+import longmark
+from longmark.errors import UserError
+from longmark.progress import cost, counted
+from longmark.records.row import Usage
+from longmark.records.write import replacing
+from longmark.report import tables
+from longmark.report.answers import Selection, Shown, load
+from longmark.report.format import fixed
+from longmark.report.summary import Checked, Summary, figures, reasons_in_words, score_table, summary_of
+from longmark.report.tables import Table, one_line
+from longmark.report.worst import worst_of
+from longmark.scores.clusters import QUESTION
+from longmark.scores.files import sources_of
+from longmark.scores.manifest import MetricFacts, read_manifest
+from longmark.scores.observations import Observations
+
+FORMAT = 1
+"""Of the JSON file; it rises when a key changes its meaning or vanishes."""
+MOST = 60_000
+"""Characters of a summary: GitHub takes 65,536 in a comment."""
+SUFFIXES = {"junit": ".xml", "summary": ".md", "json": ".json"}
+_WORST, _LINES = 3, 50
+_TEXT, _CELL = 400, 160  # characters
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_LINKS = re.compile(r"[@#!~$&%](?=[\w\"'])|:(?=//)|(?i:\bwww(?=\.)|\bGH(?=-\d))")
+_BREAK = "\u200b"  # after an @ or a :, so that no forge reads a name or an address
+_MARKUP = re.compile(r"([\\`*_{}\[\]()<>|~$&#!+])")
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """What the rows say: their summary, the worst answers, and what was paid for them (None: no call)."""
+
+    summary: Summary
+    worst: tuple[Shown, ...]
+    usage: Usage | None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a verb found. name: of what it is about, the same each time; says: the conclusion in a sentence; table: the
+    result for people; spent: calls, tokens and dollars, if they are not those of the rows; error: why there is no valid
+    result, "" if there is; differences: of a comparison."""
+
+    verb: str
+    name: str
+    code: int = 0
+    gates: Sequence[Checked] = ()
+    rows: Rows | None = None
+    error: str = ""
+    says: str = ""
+    table: Table | None = None
+    differences: Table | None = None
+    spent: Any = None
+    notices: Sequence[str] = ()
+
+
+def read(
+    runs: Sequence[Path],
+    cluster: str = QUESTION,
+    bounds: Mapping[str, tuple[float, float]] | None = None,
+    by: Sequence[str] = (),
+    facts: Mapping[str, MetricFacts] | None = None,
+) -> Rows:
+    """The rows of runs and files of rows. facts: of the metrics that count; all, as the runs declare them, if None."""
+    sources = sources_of(runs)
+    with Observations(cluster, bounds, by) as index:
+        index.read(sources)
+        summary = summary_of(index, map(read_manifest, sources))
+        if facts is not None:
+            others = {name: replace(one, higher_is_better=None) for name, one in summary.facts.items()}
+            cells = tuple(cell for cell in summary.cells if cell.metric in facts)
+            summary = replace(summary, cells=cells, facts=others | dict(facts))
+        index.rank(summary.facts)
+        numbers = tuple(islice(index.lowest(), _WORST))
+        ranks = {number: place for place, number in enumerate(numbers)}
+        shown = load(index, sources, Selection(numbers, 0, 0, 0, 0, ranks)).shown
+        usage = Usage()
+        for spent in index.spent():
+            usage.add(spent.usage)
+    return Rows(summary, tuple(sorted(shown, key=lambda one: one.rank or 0)), usage if usage.calls else None)
+
+
+def check(files: Mapping[str, Path | None], inputs: Sequence[Path] = ()) -> None:
+    """UserError where a file has another suffix, is an input or a folder, or is in no folder."""
+    taken = [path.resolve() for path in inputs]
+    for option, path in files.items():
+        if path is None:
+            continue
+        if path.suffix != SUFFIXES[option]:  # so that a slip does not replace data
+            raise UserError(f"--{option} {path}: expected a name that ends in {SUFFIXES[option]}")
+        if path.resolve() in taken or path.is_dir():
+            raise UserError(f"--{option} {path}: this is an input, or a folder; give another file")
+        if not path.resolve().parent.is_dir():
+            raise UserError(f"--{option} {path}: the folder {path.parent} does not exist; make it")
+
+
+def write(outcome: Outcome, files: Mapping[str, Path | None]) -> None:
+    """Writes the files that have a path, each whole or not at all. files: `junit`, `summary`, `json` -> path."""
+    forms = {"junit": as_junit, "summary": as_summary, "json": as_json}
+    for option, path in files.items():
+        if path is not None:
+            with replacing(path) as file:
+                file.write(forms[option](outcome))
+
+
+# JUnit ----------------------------------------------------------------------------------------------------------------
+
+
+def as_junit(outcome: Outcome) -> bytes:
+    """A testsuite for each metric with a gate, a testcase for each gate and system. Valid for Jenkins' junit-10.xsd."""
+    root = ET.Element("testsuites", name=f"longmark {outcome.verb}")
+    for metric, gates in groupby(sorted(outcome.gates, key=attrgetter("metric")), attrgetter("metric")):
+        suite = _suite(root, metric)
+        for gate in gates:
+            case = _element(suite, "testcase", name=gate.rule, classname=f"longmark.{metric}")
+            if not gate.met:
+                _element(case, "failure", type=gate.result, message=gate.line).text = _xml(gate.line)
+    if outcome.error or not outcome.gates:
+        case = _element(_suite(root, f"longmark {outcome.verb}"), "testcase", name=outcome.name, classname="longmark")
+        if outcome.error:
+            _element(case, "error", type="stopped", message=outcome.error).text = _xml(outcome.error)
+        else:
+            _element(case, "skipped", message="there is no gate")
+    for one in [*root, root]:
+        kinds = {"failures": "failure", "errors": "error", **({"skipped": "skipped"} if one is not root else {})}
+        one.set("tests", str(len([*one.iter("testcase")])))
+        for name, kind in kinds.items():
+            one.set(name, str(len([*one.iter(kind)])))
+    ET.indent(root)
+    return bytes(ET.tostring(root, encoding="utf-8", xml_declaration=True)) + b"\n"
+
+
+def _suite(root: ET.Element, name: str) -> ET.Element:
+    suite = _element(root, "testsuite", name=name)
+    _element(_element(suite, "properties"), "property", name="longmark", value=longmark.__version__)
+    return suite
+
+
+def _element(parent: ET.Element, tag: str, **attributes: str) -> ET.Element:
+    return ET.SubElement(parent, tag, {name: _xml(value) for name, value in attributes.items()})
+
+
+def _xml(text: str) -> str:
+    return _NOT_XML.sub("", text)
+
+
+# Markdown -------------------------------------------------------------------------------------------------------------
+
+
+def as_summary(outcome: Outcome) -> bytes:
+    """Markdown, at most `MOST` characters. Its first line is a comment by which a later one can be found."""
+    lines, length = [], 0
+    cut = "\n\nMore does not fit here."
+    for line in _summary(outcome):
+        if (length := length + len(line) + 1) > MOST - len(cut):
+            lines.append(cut)
+            break
+        lines.append(line)
+    return ("\n".join(lines) + "\n").encode("utf-8", "replace")
+
+
+def _summary(outcome: Outcome) -> Iterator[str]:
+    name = re.sub(r"[^A-Za-z0-9]+", "-", outcome.name).strip("-")
+    yield f"<!-- longmark:{outcome.verb}:{name} -->"
+    yield f"### longmark {outcome.verb}: {escaped(outcome.name)}\n"
+    failed = sum(not gate.met for gate in outcome.gates)
+    if outcome.error:
+        yield f"**Stopped.** {code(outcome.error)}\n"
+    if outcome.gates:
+        of = counted(len(outcome.gates), "gate")
+        yield f"**Failed:** {failed} of {of} not met.\n" if failed else f"**Passed:** {of} met.\n"
+        shown = sorted(outcome.gates, key=attrgetter("met"))
+        yield from _listed([f"- {code(one.line)}" for one in shown])
+    if outcome.says:
+        yield f"{escaped(outcome.says, _TEXT * 5)}\n"
+    table = outcome.table
+    if table is None and outcome.rows:
+        whole = score_table(outcome.rows.summary)
+        table = replace(whole, columns=whole.columns[:-1])  # the reasons are below
+    yield from _table(table) if table else ()
+    rows = outcome.rows
+    if rows and rows.worst:
+        yield "#### Worst answers\n"
+        for place, shown_answer in enumerate(rows.worst, start=1):
+            yield from _answer(place, shown_answer, rows.summary)
+        yield ""
+    if rows and (silent := [cell for cell in rows.summary.cells if cell.unscored]):
+        yield "#### Unscored\n"
+        yield from _listed(
+            [
+                f"- {escaped(one.metric)}, {escaped(one.system)}: {one.n - one.scored:,} of {one.n:,}: "
+                f"{code(reasons_in_words(one.unscored))}"
+                for one in silent
+            ]
+        )
+    if spent := outcome.spent or (rows and rows.usage):
+        parts = (counted(spent.calls, "call"), f"{spent.from_cache:,} from the cache", cost(spent.usd))
+        yield f"Cost: {' · '.join(parts)}.\n"
+    yield from _listed([f"- Note: {escaped(notice, _TEXT)}" for notice in outcome.notices])
+
+
+def _listed(lines: Sequence[str]) -> Iterator[str]:
+    yield from lines[:_LINES]
+    yield f"\n… {len(lines) - _LINES:,} more\n" if len(lines) > _LINES else ""
+
+
+def _table(table: Table) -> Iterator[str]:
+    shown = tables.main_columns(tables.readable(table))
+    rows = tables.texts(shown, "**{}**", escaped)
+    yield f"| {' | '.join(escaped(column.name) for column in shown.columns)} |"
+    yield f"|{'|'.join(' --: ' if shown.is_numeric(i) else ' :-- ' for i in range(len(shown.columns)))}|"
+    yield from _listed([f"| {' | '.join(row)} |" for row in rows])
+
+
+def _answer(place: int, shown: Shown, summary: Summary) -> Iterator[str]:
+    yield f"{place}. {code(shown.id)}, {escaped(summary.systems[shown.system])}"
+    for name, text in _texts(shown):
+        yield f"   - {name}: {code(text)}"
+    for metric, why in worst_of(shown.results, summary.facts):
+        score = fixed(shown.results[metric].score, summary.decimals(metric))
+        yield f"   - {escaped(metric)} **{score}**" + (f": {escaped(why[0])}: {code(why[1])}" if why else "")
+
+
+def _texts(shown: Shown) -> list[tuple[str, str]]:
+    given = ((name, getattr(shown.example, name, None)) for name in ("question", "answer"))
+    return [(name, text) for name, text in given if text]
+
+
+def _cut(text: str, most: int) -> str:
+    text = one_line(text[: 4 * most])  # a text can be huge
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def escaped(text: str, most: int = _CELL) -> str:
+    """Text that a forge's Markdown shows as it is, in a line or a cell. Names and addresses lead nowhere."""
+    return _MARKUP.sub(r"\\\1", _LINKS.sub(lambda found: found[0] + _BREAK, _cut(text, most)))
+
+
+def code(text: str, most: int = _TEXT) -> str:
+    """Text as code, in which no forge reads markup, names or addresses."""
+    text = _cut(text, most) or " "
+    fence = "`" * (max(map(len, re.findall("`+", text)), default=0) + 1)
+    return f"{fence} {text} {fence}"
+
+
+# JSON -----------------------------------------------------------------------------------------------------------------
+
+
+def as_json(outcome: Outcome) -> bytes:
+    """The same facts; docs/report.md lists the keys."""
+    rows, spent = outcome.rows, outcome.spent or (outcome.rows and outcome.rows.usage)
+    counts = ("calls", "from_cache", "prompt_tokens", "completion_tokens", "usd")
+    data = {
+        "format": FORMAT,
+        "longmark": longmark.__version__,
+        "verb": outcome.verb,
+        "name": outcome.name,
+        "exit_code": outcome.code,
+        "error": outcome.error or None,
+        "says": outcome.says or None,
+        "gates": [asdict(gate) | {"met": gate.met} for gate in outcome.gates],
+        "scores": _rows(figures(rows.summary)) if rows else [],
+        "differences": _rows(outcome.differences) if outcome.differences else [],
+        "unscored": [
+            {"metric": cell.metric, "system": cell.system} | asdict(why)
+            for cell in (rows.summary.cells if rows else ())
+            for why in cell.unscored
+        ],
+        "worst": [_worst(shown, rows.summary) for shown in rows.worst] if rows else [],
+        "cost": {name: getattr(spent, name) for name in counts} if spent else None,
+        "notices": list(outcome.notices),
+    }
+    return json.dumps(data, indent=1, allow_nan=False).encode() + b"\n"
+
+
+def _rows(table: Table) -> Any:
+    return json.loads(tables.as_json(table))["rows"]
+
+
+def _worst(shown: Shown, summary: Summary) -> dict[str, Any]:
+    why = [
+        {"metric": metric, "score": shown.results[metric].score}
+        | {"label": found[0] if found else None, "text": found[1] if found else None}
+        for metric, found in worst_of(shown.results, summary.facts)
+    ]
+    texts = dict.fromkeys(("question", "answer")) | dict(_texts(shown))
+    return {"id": shown.id, "system": summary.systems[shown.system], **texts, "reasons": why}

@@ -1,0 +1,273 @@
+"""The files for CI say what the terminal says, in forms that CI systems read, whatever the answers' texts are."""
+
+from __future__ import annotations
+
+import json
+import re
+import xml.etree.ElementTree as ET
+from pathlib import Path
+from typing import Any
+
+import pytest
+from markdown_it import MarkdownIt
+from tests.program import in_process, judged, records, write_jsonl
+from tests.report.runs import METRICS, RELEVANCE, manifest, row, write_run
+from tests.wire import serve
+
+from longmark.errors import UserError
+from longmark.records import Example
+from longmark.report import outputs
+from longmark.report.outputs import MOST, Outcome
+from longmark.report.summary import Checked
+
+FILES = ("--junit", "ci.xml", "--summary", "ci.md", "--json", "ci.json")
+# Jenkins' junit-10.xsd: element -> its attributes, those that it needs, what it may contain
+_SUITE = ({"name", "tests", "failures", "errors", "skipped"}, {"name", "tests", "failures", "errors"})
+_RESULT = ({"type", "message"}, set[str](), set[str]())
+SHAPE: dict[str, tuple[set[str], set[str], set[str]]] = {
+    "testsuites": ({"name", "tests", "failures", "errors"}, set(), {"testsuite"}),
+    "testsuite": (*_SUITE, {"properties", "testcase"}),
+    "properties": (set(), set(), {"property"}),
+    "property": ({"name", "value"}, {"name", "value"}, set()),
+    "testcase": ({"name", "classname"}, {"name"}, {"failure", "error", "skipped"}),
+    **dict.fromkeys(("failure", "error", "skipped"), _RESULT),
+}
+KEYS = {
+    *("format", "longmark", "verb", "name", "exit_code", "error", "says", "gates", "scores", "differences"),
+    *("unscored", "worst", "cost", "notices"),
+}
+HOSTILE = (
+    "# big\n\n<script>alert(1)</script><img src=https://e.example/x.png> ![i](https://e.example/i.png) "
+    "[click](https://e.example) <https://e.example> https://e.example www.e.example @octocat me@e.example #12 "
+    "GH-3 | cell | `tick` ``` fence \\| \x08\x1b[31m\ufffe\u202e --> <!-- longmark:run:a --> ]]> &lt;b&gt; "
+    "~~x~~ $x$"
+)
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LONGMARK_HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+
+
+def valid(junit: bytes) -> ET.Element:
+    """The root of a JUnit file, whose elements, attributes and counts are those of the schema."""
+    root = ET.fromstring(junit)
+    for one in root.iter():
+        allowed, needed, children = SHAPE[one.tag]
+        assert needed <= set(one.attrib) <= allowed, (one.tag, one.attrib)
+        assert {child.tag for child in one} <= children, one.tag
+        if one.tag.startswith("testsuite"):
+            found = [str(len(list(one.iter(tag)))) for tag in ("testcase", "failure", "error")]
+            assert found == [one.get(name) for name in ("tests", "failures", "errors")]
+    names = [(case.get("classname"), case.get("name")) for case in root.iter("testcase")]
+    assert len(set(names)) == len(names) > 0
+    return root
+
+
+def read() -> tuple[ET.Element, str, Any]:
+    data = json.loads(Path("ci.json").read_bytes())
+    assert set(data) == KEYS
+    return valid(Path("ci.xml").read_bytes()), Path("ci.md").read_text("utf-8"), data
+
+
+def harmless(markdown: str) -> str:
+    """The HTML of Markdown, in which no text of an answer is anything but text."""
+    html: str = MarkdownIt("commonmark").enable(["table", "strikethrough"]).render(markdown)
+    lead, html = html.split("\n", 1)
+    assert re.fullmatch(r"<!-- longmark:\w+:[A-Za-z0-9-]* -->", lead)
+    tags = {tag.lower() for tag in re.findall(r"</?([A-Za-z!][A-Za-z0-9-]*)", html)}
+    assert tags <= {"h3", "h4", "p", "strong", "code", "ul", "ol", "li", "table", "thead", "tbody", "tr", "th", "td"}
+    outside = re.sub(r"<code>.*?</code>", "", html, flags=re.DOTALL)
+    assert not re.search(r"@\w|#\d|://|www\.|GH-\d", outside)
+    for table in re.findall(r"<table>.*?</table>", html, re.DOTALL):
+        rows = [len(re.findall("<t[hd]", one)) for one in re.findall(r"<tr>.*?</tr>", table, re.DOTALL)]
+        assert len(set(rows)) == 1
+    for line in markdown.splitlines():
+        assert (
+            line.isprintable() or not line.replace("\u200b", "").strip(" ") or line.replace("\u200b", "").isprintable()
+        )
+    return html
+
+
+def scores(mean: float, n: int = 40, system: str = "s", unscored: int = 0, questions: int = 40) -> list[dict[str, Any]]:
+    spread = [0.1 * ((i % 5) - 2) * min(mean, 1 - mean) for i in range(n)]
+    rows: list[dict[str, Any]] = [
+        {
+            "example_id": f"{i}{system}",
+            "question_id": str(i % questions),
+            "metric": "m",
+            "system": system,
+            "score": mean + off,
+        }
+        for i, off in enumerate(spread)
+    ]
+    for one in rows[:unscored]:
+        one.update(score=None, status="unparsable", reason="No number.")
+    return rows
+
+
+REPORTS = [
+    (scores(0.8), 0, "met"),
+    (scores(0.4), 3, "not met"),
+    (scores(0.8, questions=4), 3, "undecided"),
+    (scores(0.8, unscored=9), 3, "unscored"),
+]
+
+
+@pytest.mark.parametrize(("rows", "code", "result"), REPORTS, ids=[result for *_, result in REPORTS])
+def test_the_files_of_a_report_have_its_gates(
+    rows: list[Any], code: int, result: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_jsonl(Path("rows.jsonl"), rows)
+    words = ["report", "rows.jsonl", "--bounds", "m=0:1", "--out", "p.html", "--fail-under", "m>=0.5", *FILES]
+    assert in_process(words) == code
+    line = capsys.readouterr().out.splitlines()[1]
+    root, summary, data = read()
+    (gate,) = data["gates"]
+    assert (gate["result"], gate["met"], gate["line"], data["exit_code"]) == (result, not code, line, code)
+    failures = [(one.get("type"), one.get("message"), one.text) for one in root.iter("failure")]
+    assert failures == ([(result, line, line)] if code else [])
+    assert [one.get("name") for one in root.iter("testsuite")] == ["m"]
+    assert f"` {line} `" in summary
+    assert ("**Failed:** 1 of 1 gate" if code else "**Passed:** 1 gate") in summary
+    assert data["scores"][0]["total"] == len(rows)
+    assert [one["count"] for one in data["unscored"]] == ([9] if result == "unscored" else [])
+    assert ("9 unparsable (No number)" in summary) == (result == "unscored")
+    harmless(summary)
+
+
+COMPARED = [
+    ([*scores(0.6), *scores(0.6, system="t")], 0, "ok"),
+    ([*scores(0.8), *scores(0.4, system="t")], 3, "worse"),
+    ([*scores(0.6, n=4), *scores(0.6, n=4, system="t")], 3, "undecided"),
+    ([*scores(0.6), *scores(0.6, system="t", unscored=9)], 3, "unscored"),
+]
+
+
+@pytest.mark.parametrize(("rows", "code", "result"), COMPARED, ids=[result for *_, result in COMPARED])
+def test_the_files_of_a_comparison_say_who_won_and_whether_a_system_is_worse(
+    rows: list[Any], code: int, result: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_jsonl(Path("rows.jsonl"), rows)
+    words = ["compare", "rows.jsonl", "--higher", "m", "--bounds", "m=0:1", "--draws", "200", "--fail-if-worse"]
+    assert in_process([*words, *FILES]) == code
+    line = capsys.readouterr().out.splitlines()[-1]
+    root, summary, data = read()
+    (gate,) = data["gates"]
+    assert (gate["system"], gate["result"], gate["met"], gate["line"]) == ("t", result, not code, line)
+    assert [one.get("message") for one in root.iter("failure")] == ([line] if code else [])
+    (difference,) = data["differences"]
+    assert {difference["first"], difference["second"]} == {"s", "t"}
+    assert data["says"].startswith("s is better on m" if result == "worse" else data["says"][:1])
+    assert outputs.escaped(data["says"], 2000) in summary
+    assert "Worst answers" in summary
+    worst = "t" if result == "worse" else "s"
+    assert data["worst"][0]["system"] == worst
+    harmless(summary)
+
+
+def test_a_run_that_the_budget_stops_has_an_error_and_its_gates(capsys: pytest.CaptureFixture[str]) -> None:
+    write_jsonl(Path("given.jsonl"), records(5))
+    with serve(reply="40") as server:
+        words = [*judged(server, "--quiet", "--fail-under", f"{RELEVANCE}>=0.05", *FILES)]
+        assert in_process([*map(str, words), "--max-calls", "2"]) == 4
+        (told,) = (one for one in capsys.readouterr().err.splitlines() if "Change the budget" in one)
+        root, summary, data = read()
+        (error,) = root.iter("error")
+        assert f"longmark: {error.get('message')}" == told
+        assert (data["error"], data["exit_code"]) == (error.get("message"), 4)
+        assert [one.get("type") for one in root.iter("failure")] == ["unscored"]
+        assert "**Stopped.**" in summary
+        assert in_process([*map(str, words)]) == 0
+    root, summary, data = read()
+    assert not list(root.iter("error"))
+    assert not list(root.iter("failure"))
+    assert (data["error"], data["cost"]["calls"], data["gates"][0]["result"]) == (None, 3, "met")
+    assert "Stopped" not in summary
+    harmless(summary)
+
+
+RUNS = [(">=0.1", "met"), (">=0.5", "not met"), (">=0.1", "undecided"), (None, "")]
+
+
+@pytest.mark.parametrize(("limit", "result"), RUNS, ids=["met", "not met", "undecided", "no gate"])
+def test_the_files_of_a_run_have_its_gates_and_its_worst_answers_with_reasons(limit: str | None, result: str) -> None:
+    given = records(5)
+    if result == "undecided":  # five answers to two questions
+        given = [{**one, "question": f"Q{i % 2}?"} for i, one in enumerate(given)]
+    write_jsonl(Path("given.jsonl"), given)
+    reply = '{"reason": "It names @octocat only.", "quotes": [], "score": 40}'
+    with serve(reply=reply) as server:
+        gates = ["--fail-under", f"{RELEVANCE}{limit}"] if limit else []
+        code = in_process([*map(str, judged(server, "--quiet", *gates, *FILES))])
+    assert code == (3 if result in ("not met", "undecided") else 0)
+    root, summary, data = read()
+    assert [one["result"] for one in data["gates"]] == ([result] if limit else [])
+    assert len(list(root.iter("skipped"))) == (not limit)
+    assert len(data["worst"]) == 3
+    assert data["worst"][0]["answer"] == "It is the number 0."
+    assert "It is the number 0." in summary
+    assert data["worst"][0]["reasons"][0]["text"]
+    assert "octocat" in data["worst"][0]["reasons"][0]["text"]
+    harmless(summary)
+
+
+def hostile(count: int) -> Outcome:
+    """Of a run all of whose texts attack, with a thousand gates."""
+    examples = [Example(id=f"{i} {HOSTILE}", question=HOSTILE, answer=HOSTILE, system=HOSTILE) for i in range(4)]
+    its = {"system": HOSTILE, "evidence": {"reason": HOSTILE * 99}}
+    rows = [row(one.id, RELEVANCE, 0.1 * i, **its) for i, one in enumerate(examples[:3])]
+    rows.append(row(examples[3].id, RELEVANCE, None, system=HOSTILE, reason=HOSTILE))
+    described = manifest(metrics={RELEVANCE: METRICS[RELEVANCE]})
+    found = outputs.read([write_run(Path("run"), examples, rows, described)])
+    text = f"\x00{HOSTILE}\ud800"  # which no record can have
+    gates = [Checked(f"m{i}", text, f"m{i} {text}", "not met", f"{i} {text}") for i in range(count)]
+    return Outcome("run", HOSTILE, 3, gates, found, text, text, notices=[text] * count)
+
+
+@pytest.mark.parametrize("count", [1, 1000])
+def test_no_text_of_an_answer_is_markup_and_a_summary_fits_a_comment(count: int) -> None:
+    made = hostile(count)
+    summary = outputs.as_summary(made).decode()
+    html = harmless(summary)
+    assert len(summary) <= MOST
+    assert "Worst answers" in html
+    assert "alert(1)" in html
+    assert len(list(valid(outputs.as_junit(made)).iter("failure"))) == count
+    assert json.loads(outputs.as_json(made))["worst"][0]["answer"] == HOSTILE
+
+
+def test_a_summary_that_does_not_fit_is_cut_at_a_line_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = outputs.as_summary(hostile(40)).decode()
+    monkeypatch.setattr(outputs, "MOST", 5000)
+    cut = outputs.as_summary(hostile(40)).decode()
+    assert len(cut) <= 5000 < len(whole)
+    head, end = cut.rsplit("\n\n", 1)
+    assert whole.startswith(head.rstrip("\n") + "\n")
+    assert end == "More does not fit here.\n"
+    harmless(cut)
+
+
+def test_a_file_that_is_an_input_or_in_no_folder_is_refused_before_a_call(capsys: pytest.CaptureFixture[str]) -> None:
+    write_jsonl(Path("given.jsonl"), records(2))
+    given = Path("given.json")
+    given.write_text(json.dumps(records(2)), "utf-8")
+    before = given.read_bytes()
+    words = ["run", "given.json", "--metrics", RELEVANCE, "--judge", "m@http://127.0.0.1:9/v1", "--out", "out"]
+    for more in (["--json", "given.json"], ["--junit", "none/ci.xml"], ["--summary", "ci.txt"]):
+        assert in_process([*words, *more]) == 2
+        assert more[0] in capsys.readouterr().err
+    assert given.read_bytes() == before
+    assert not Path("out").exists()
+
+
+def test_a_file_is_written_as_a_whole_or_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("ci.md").write_text("before", "utf-8")
+    monkeypatch.setattr("longmark.report.tables.texts", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        outputs.write(hostile(1), {"summary": Path("ci.md")})
+    assert Path("ci.md").read_text("utf-8") == "before"
+    assert [one.name for one in Path().iterdir() if "ci.md" in one.name] == ["ci.md"]
+    with pytest.raises(UserError, match="cannot be written"):
+        outputs.write(hostile(1), {"junit": Path("nowhere/ci.xml")})
