@@ -30,7 +30,7 @@ def test_bash_offers_verbs_options_metrics_choices_and_files(
         return sorted(set(done.stdout.split()))
 
     assert offered("metr") == ["metrics", "metrics-study"]
-    assert offered("cache", "") == ["clear", "compact", "ledger"]
+    assert offered("cache", "") == ["clear", "compact", "copy", "ledger"]
     assert offered("run", "--scor") == ["--scoring"]
     assert offered("run", "--scoring", "") == ["expected", "text"]
     assert offered("run", "--metrics", "climaqa.m") == ["climaqa.mcq"]

@@ -144,6 +144,7 @@ def checkpoints(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(bleurt, "_checkpoint", lambda _source: FakeReranker())
     monkeypatch.setattr(unieval, "of_checkpoint", likelihoods)
+    monkeypatch.setattr(unieval, "checkpoint", lambda _source: None)
     monkeypatch.setattr(_encoders, "encoder", lambda _name: Hashed())
     _encoders.vectors.cache_clear()
 

@@ -27,7 +27,7 @@ class Verb:
     item: str
     value: str
     said: Callable[[Path], tuple[int, str]]
-    folder: str = "is a folder; name a file"
+    folder: str = "is a folder without .arrow or .parquet files; name a file"
 
 
 def rating(number: int, rater: str, good: bool) -> dict[str, Any]:

@@ -52,7 +52,7 @@ class Question(BaseModel):
     meta            columns of the file that we do not know
     """
 
-    model_config = ConfigDict(frozen=True, strict=True, extra="forbid", defer_build=True)
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
 
     id: str = ""
     question_id: str = ""
