@@ -222,6 +222,9 @@ def test_what_is_missing_is_said_and_does_not_break_the_page(tmp_path):
     strange = {"fixed": [], "sessions": {}, "metrics": {RELEVANCE: None}, "examples": 5, "environment": "x"}
     (run / "manifest.json").write_bytes(json.dumps(strange).encode())
     assert "The run run has not finished" in page(tmp_path, run).text
+    partly = {"sessions": [{"before": 1, "rows": 1}], "examples": {"rows": 5}}
+    (run / "manifest.json").write_bytes(json.dumps(partly).encode())
+    assert "still missing. 2 of 5 rows were computed." in page(tmp_path, run).text
 
 
 def test_nothing_is_made_up_about_a_file_of_rows(tmp_path):

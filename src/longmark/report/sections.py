@@ -74,6 +74,15 @@ def _when(manifests: Iterable[Manifest]) -> str:
     return f" on {first}" if first == last else f" from {first} to {last}"
 
 
+def _computed(manifest: Manifest) -> str:
+    """How many of a run's rows there are, as a sentence; "" where its manifest does not say."""
+    try:
+        last, rows = manifest.data["sessions"][-1], manifest.data["examples"]["rows"]
+        return f" {integer(last['before'] + last['rows'])} of {counted(rows, 'row')} were computed."
+    except (KeyError, IndexError, TypeError, ValueError):
+        return ""
+
+
 def notices(manifests: Sequence[Manifest], answers: int = 0, cut: int = 0, read: Sequence[str] = ()) -> list[str]:
     """What a reader must know before believing the page: runs that have not ended, runs made with other settings,
     how many of the answers were cut off. read: what the readers left out."""
@@ -86,10 +95,12 @@ def notices(manifests: Sequence[Manifest], answers: int = 0, cut: int = 0, read:
         for judge in manifest.unreadable:
             replies = "; ".join(f"“{text}”" for text in dict.fromkeys(judge.replies))
             ended = f"In the run {name}" if manifest.ended else f"The run {name} was stopped:"
-            found.append(upright(f"{ended} {judge}. The first replies: {replies}"))
+            others = f" --keep-going computes the others.{_computed(manifest)}" if not manifest.ended else ""
+            found.append(upright(f"{ended} {judge}. The first replies: {replies}.{others}"))
         if manifest.data and not manifest.ended and not manifest.unreadable:
             found.append(
-                f"The run {name} has not finished: some scores are still missing. Repeat its `longmark run` command."
+                f"The run {name} has not finished: some scores are still missing.{_computed(manifest)} "
+                "Repeat its `longmark run` command."
             )
         examples = manifest.data.get("examples")
         skipped = examples.get("skipped") if isinstance(examples, dict) else 0
