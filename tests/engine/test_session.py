@@ -11,8 +11,10 @@ from typing import Any
 
 import orjson
 import pytest
+from tests.report.runs import row
 
 from longmark.engine.estimate import dry_run
+from longmark.engine.folder import Changes
 from longmark.engine.session import RunResult, execute
 from longmark.engine.settings import SessionOptions, Settings, check, choose
 from longmark.errors import (
@@ -27,11 +29,12 @@ from longmark.errors import (
 from longmark.judging import Judging
 from longmark.models.budget import Budget
 from longmark.models.cache import CallCache
+from longmark.models.client import Counts
 from longmark.models.fake import FakeChat
 from longmark.models.handles import Backends
 from longmark.models.protocols import Capabilities, ChatReply
 from longmark.prompts import PromptBook
-from longmark.records import Row
+from longmark.records import Row, Usage
 
 QR, FRE, FKGL = "ccrs.question_relevance", "score.readability.reading_ease", "score.readability.grade_level"
 
@@ -264,6 +267,21 @@ def test_a_spent_budget_leaves_rows_with_a_reason_and_the_next_run_goes_on(tmp_p
     assert result.to_finish() is None
     assert all(row.status == "ok" for row in rows_of(tmp_path / "r"))
     assert len(judge.requests) == 5
+
+
+def test_what_would_finish_a_run_counts_a_computation_with_several_scores_once(tmp_path: Path):
+    """Of the two scores of a computation the first has its usage: 4 calls and $.50 an example, for two examples."""
+    paid, none = Usage(calls=4, prompt_tokens=30, completion_tokens=10, usd=0.5), Usage()
+    ended = [row("1", "m.a", 0.5, usage=paid), row("1", "m.b", 0.5, usage=none)]
+    left = [row(one, name, None, status="over_budget", reason="no") for one in "23" for name in ("m.a", "m.b")]
+
+    def forecast(*rows: Row) -> tuple[Usage, int] | None:
+        (tmp_path / "rows.jsonl").write_bytes(b"".join(one.to_json() + b"\n" for one in rows))
+        return RunResult(tmp_path, Counts(), Changes(3, 0, 0, 0)).to_finish()
+
+    assert forecast(*ended, *left) == (Usage(calls=8, prompt_tokens=60, completion_tokens=20, usd=1.0), 4)
+    assert forecast(*ended, *left, row("2", "other", None, status="over_budget", reason="no")) is None
+    assert forecast(*ended) is None
 
 
 def test_a_metric_without_any_value_is_named(tmp_path: Path):

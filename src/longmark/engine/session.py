@@ -84,7 +84,7 @@ class RunResult:
         for row in self.rows():
             if row.status == "over_budget":
                 left[row.metric] += 1
-            elif row.usage.calls:
+            elif row.usage.calls or row.status == "ok":  # of several scores of one computation, the first has its usage
                 finished[row.metric] += 1
                 taken.setdefault(row.metric, Usage()).add(row.usage)
         if not left or left.keys() - finished.keys():
