@@ -153,6 +153,7 @@ def test_a_lost_batch_is_unknown_and_not_sent_again_unless_that_is_wanted(dialec
         assert "--resend-unknown yes" in str(reasons(rows_of(tmp_path / "b"))[0])
         listed = run("batches", "--cache", "b.sqlite", home=tmp_path / "home", cwd=tmp_path).out
         assert "unknown" in listed
+        assert server.files == {}, "the answers do not stay at the vendor"
         assert score(tmp_path, "b", "--batch", "--resend-unknown", "yes").code == 0
         assert (server.created, reasons(rows_of(tmp_path / "b"))) == (2, [])
 

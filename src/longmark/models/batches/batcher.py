@@ -409,6 +409,8 @@ class Batcher:
             if error.http_status not in (404, 410):
                 raise
             self.journal.finish(id, {}, rest=UNKNOWN)  # its vendor has lost it
+            if batch.file and not self.how.keep_files:
+                await self._delete(vendor, [batch.file])
             return Seen(id, 0.0, "lost", ended=True)
         self.journal.finish(id, _results(found, self.journal.keys(id)), rest=UNKNOWN if seen.complete else None)
         if not self.how.keep_files and await self._delete(vendor, seen.files):
