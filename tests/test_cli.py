@@ -568,7 +568,7 @@ def test_the_cache_is_shown_and_cleared_by_model(longmark: Command):
         assert cleared.out.startswith("5 stored calls")
         assert longmark(*words, "--out", "other").code == 0
         assert server.counts["requests"] == 15
-        assert longmark("cache", "--cache", "own.sqlite", "clear").out.startswith("10 ")
+        assert longmark("cache", "clear", "--cache", "own.sqlite").out.startswith("10 ")
     assert longmark("cache").out.splitlines() == [str(Path("home", "calls.sqlite").absolute())]
 
 

@@ -63,7 +63,7 @@ def test_a_judge_without_a_verdict_in_any_form_is_asked_20_times(
     assert stopped(result, judge)
     assert len(judge.requests) >= FIRST
     (one,) = result.unreadable
-    assert (one.judge, one.metric, one.count >= FIRST, len(one.replies)) == (judge.name, QR, True, 3)
+    assert (one.judge, one.metrics, one.count >= FIRST, len(one.replies)) == (judge.name, (QR,), True, 3)
 
 
 @pytest.mark.parametrize("logprobs", [{"well": -0.1}, None])
@@ -145,7 +145,7 @@ def test_one_unreadable_judge_of_a_jury_stops_the_run(tmp_path: Path):
     good, bad = FakeChat("80", name="good"), FakeChat(PROSE, name="bad")
     result = executed(tmp_path / "r", settings_of(good, bad))
     assert stopped(result, bad)
-    assert [(one.judge, one.metric) for one in result.unreadable] == [("bad", QR)]
+    assert [(one.judge, one.metrics) for one in result.unreadable] == [("bad", (QR,))]
     assert len(good.requests) <= FIRST // 2 + 2 * 16  # the examples in progress
 
 
@@ -154,7 +154,7 @@ def test_one_unreadable_metric_of_several_stops_the_run_and_is_named(tmp_path: P
     judge = FakeChat(lambda request: PROSE if "how dense" in str(request) else "80")
     given = [{**one, "contexts": ["It is."]} for one in records(60)]
     result = executed(tmp_path / "r", settings_of(judge, metrics=f"{QR},{density}"), given=given)
-    assert (result.stopped, [one.metric for one in result.unreadable]) == ("unreadable", [density])
+    assert (result.stopped, [one.metrics for one in result.unreadable]) == ("unreadable", [(density,)])
 
 
 def test_a_step_that_never_has_a_verdict_stops_a_metric_whose_other_steps_have(tmp_path: Path):
@@ -165,7 +165,7 @@ def test_a_step_that_never_has_a_verdict_stops_a_metric_whose_other_steps_have(t
     given = [{**one, "contexts": ["It is."], "references": ["It is so."]} for one in records(40)]
     result = executed(tmp_path / "r", settings_of(judge, metrics="ragchecker"), given=given)
     (one,) = result.unreadable
-    assert (result.stopped, one.metric) == ("unreadable", "ragchecker")
+    assert (result.stopped, one.metrics) == ("unreadable", ("ragchecker",))
     assert one.prompt in str(one)
     assert len([request for request in judge.requests if "claims" not in str(request.schema)]) <= FIRST + 1
 
@@ -280,7 +280,7 @@ def counted(*heard: tuple[str, str, str, bool, bool]) -> Verdicts:
         ([("m", "j", "p", False, False)] * 99, []),
         ([("m", "j", "p", False, True)] * 19 + [("m", "j", "p", True, False), ("m", "j", "p", False, True)] * 9, []),
         ([("m", "j", "p", False, True), ("m", "j", "q", False, True)] * 10, [("m", "", 20)]),
-        ([("m", "j", "p", False, True), ("n", "j", "p", False, True)] * 10, [("", "p", 20)]),
+        ([("m", "j", "p", False, True), ("n", "j", "p", False, True)] * 10, [("m,n", "p", 20)]),
         ([("m", "j", "p", False, True), ("m", "k", "p", False, True)] * 10, []),
         ([("n", "j", "p", True, True)] + [("m", "j", "p", False, True)] * 20, [("m", "p", 20)]),
         ([("m", "j", "q", True, True)] + [("m", "j", "p", False, True)] * 20, [("m", "p", 20)]),
@@ -289,7 +289,7 @@ def counted(*heard: tuple[str, str, str, bool, bool]) -> Verdicts:
 )
 def test_a_judge_is_counted_by_run_metric_and_prompt(heard: list[Any], found: list[Any]):
     verdicts = counted(*heard)
-    assert [(one.metric, one.prompt, one.count) for one in verdicts.unreadable()] == found
+    assert [(",".join(one.metrics), one.prompt, one.count) for one in verdicts.unreadable()] == found
     assert list(unreadable(orjson.loads(orjson.dumps(verdicts.kept)))) == verdicts.unreadable()
     assert all(len(text) == 201 for one in verdicts.unreadable() for text in one.replies)
     verdicts.forget()

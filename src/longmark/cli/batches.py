@@ -73,7 +73,7 @@ def _each(arguments: argparse.Namespace, work: Any) -> int:
         known = {batch.id: batch for batch in batcher.journal.batches()}
         for id in arguments.ids:
             if id not in known:
-                raise UnknownName("batch", id, known, "See: longmark batches")
+                raise UnknownName("batch", id, known, f"Looked in {cache.path}; see: longmark batches")
         chosen = arguments.ids or [batch.id for batch in known.values() if batch.state in _OPEN]
         registry = Registry(cache, config=arguments.config, trust=trusting(arguments))
 

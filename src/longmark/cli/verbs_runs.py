@@ -173,7 +173,9 @@ def _lists(verbs: Any) -> None:
     ledger = add_verb(actions, "ledger", "small:cache", text)
     add(ledger, "run", "RUN", "a run folder, or a folder of another command", nargs="?")
     _add_verifying(ledger, cache=False)
-    add_verb(actions, "compact", "small:cache", "Fold the ledger's answered attempts into sums by session and model.")
+    text = "Fold the ledger's answered attempts into sums by session and model."
+    for other in (clear, ledger, add_verb(actions, "compact", "small:cache", text)):
+        add(other, "--cache", "FILE|URL", _CACHE_HELP, default=argparse.SUPPRESS)  # as before the action
 
     text = "Copy what one call cache has and another lacks: replies, the ledger. It can be repeated."
     copy = add_verb(actions, "copy", "small:copy_cache", text)
@@ -188,6 +190,7 @@ def _lists(verbs: Any) -> None:
     add(fetch, "--keep-files", "", "keep the uploaded files at the vendor")
     cancel = add_verb(actions, "cancel", "batches:cancel", "Cancel batches; what was finished is billed, and kept.")
     for one in (fetch, cancel):
+        add(one, "--cache", "FILE|URL", _CACHE_HELP, default=argparse.SUPPRESS)
         add(one, "ids", "ID", "the batches (default: all that are open)", nargs="*")
         add(one, "--config", "FILE.yaml", CONFIG_HELP)
         add_trust(one)

@@ -328,7 +328,7 @@ def _tell_changes(options: SessionOptions, skipped: int, changes: Changes, absen
         options.tell(f"{counted(changes.changed, 'example')} changed since the last session; scored again.")
     if changes.removed:
         options.tell(
-            f"{counted(changes.removed, 'example')} of the last session no longer in the input; its rows were removed "
+            f"{counted(changes.removed, 'example')} of the last session no longer in the input: left out of the rows "
             "(paid replies stay in the call cache)."
         )
     if removed := absent.get("removed"):

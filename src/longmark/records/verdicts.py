@@ -34,23 +34,25 @@ class Asked(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class UnreadableJudge:
-    """A judge that cannot be read. metric, prompt: to which its replies were, "" for several; count: of the replies;
-    replies: the first of them, shortened."""
+    """A judge that cannot be read. metrics: to which its replies were; prompt: to which they were, "" for several;
+    count: of the replies; replies: the first of them, shortened."""
 
     judge: str
-    metric: str
+    metrics: tuple[str, ...]
     prompt: str
     count: int
     replies: tuple[str, ...]
 
     def __str__(self) -> str:
-        to = f" for {self.metric or 'several metrics'}"
-        prompt = f" (prompt {self.prompt})" if self.prompt not in ("", self.metric) else ""
-        return f"none of the first {counted(self.count, 'reply', 'replies')} of {self.judge}{to}{prompt} has a verdict"
+        to = ", ".join(self.metrics)
+        prompt = f" (prompt {self.prompt})" if self.prompt not in ("", to) else ""
+        replies = counted(self.count, "reply", "replies")
+        return f"none of the first {replies} of {self.judge} for {to}{prompt} has a verdict"
 
     def covers(self, metric: str, status: str) -> bool:
         """Whether a row of this score and status may be unscored for it."""
-        return status in _STATUSES and f"{base_of(metric)}.".startswith(f"{base_of(self.metric)}." * bool(self.metric))
+        names = tuple(f"{base_of(name)}." for name in self.metrics)
+        return status in _STATUSES and f"{base_of(metric)}.".startswith(names)
 
 
 class Verdicts:
@@ -116,25 +118,20 @@ def unreadable(kept: Any) -> Iterator[UnreadableJudge]:
     """The judges that cannot be read, by what a manifest has kept; parts of another form are left out."""
     for judge, metrics in _items(kept):
         prompts = [
-            UnreadableJudge(judge, metric, prompt, *_of(leaf))
+            UnreadableJudge(judge, (metric,), prompt, *_of(leaf))
             for metric, its in _items(metrics)
             for prompt, leaf in _items(its)
         ]
-        each = [[one for one in prompts if one.metric == name] for name, _ in _items(metrics)]
+        each = [[one for one in prompts if one.metrics == (name,)] for name, _ in _items(metrics)]
         said: list[UnreadableJudge] = []
         for some in (prompts, *each, *([one] for one in prompts)):
             count = sum(one.count for one in some)
             if count >= FIRST and all(one.count for one in some) and not any(one in said for one in some):
                 said += some
-                metric, prompt = (_only(one.metric for one in some), _only(one.prompt for one in some))
+                names = tuple(dict.fromkeys(name for one in some for name in one.metrics))
+                ids = {one.prompt for one in some}
                 shown = tuple(text for one in some for text in one.replies)[:_SHOWN]
-                yield UnreadableJudge(judge, metric, prompt, count, shown)
-
-
-def _only(names: Iterable[str]) -> str:
-    """The name, where there is one alone; else nothing."""
-    several = set(names)
-    return several.pop() if len(several) == 1 else ""
+                yield UnreadableJudge(judge, names, ids.pop() if len(ids) == 1 else "", count, shown)
 
 
 def _items(value: Any) -> list[tuple[str, Any]]:
