@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 import sys
-import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,17 +15,20 @@ from tests.report.runs import answers_on
 PLUGIN = ROOT / "examples" / "plugin"
 
 
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where pip installed the package."""
+    site = tmp_path_factory.mktemp("site")
+    offline = ("--quiet", "--no-deps", "--no-build-isolation", "--no-index", "--no-compile")
+    pip = [sys.executable, "-m", "pip", "install", *offline, "--target", str(site), str(PLUGIN)]
+    subprocess.run(pip, check=True, timeout=300)
+    return site
+
+
 @pytest.fixture
-def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """The package's metadata, as pip writes it beside the module."""
-    project = tomllib.loads((PLUGIN / "pyproject.toml").read_text())["project"]
-    info = tmp_path / f"{project['name'].replace('-', '_')}-{project['version']}.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n")
-    groups = project["entry-points"].items()
-    lines = [line for group, points in groups for line in (f"[{group}]", *(f"{a} = {b}" for a, b in points.items()))]
-    (info / "entry_points.txt").write_text("\n".join(lines))
-    (tmp_path / "longmark_example.py").write_text((PLUGIN / "longmark_example.py").read_text())
+def installed(site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder with a copy of it that may be changed, first on the path of imports."""
+    shutil.copytree(site, tmp_path, dirs_exist_ok=True)
     (tmp_path / "e.jsonl").write_text(
         '{"question": "Q?", "answer": "It may. It is.", "system": "x", "contexts": ["It is."]}\n'
     )
