@@ -76,7 +76,7 @@ INSPECT = Shape(
 
 LM_EVAL = Shape(
     "lm-evaluation-harness samples",
-    "lm-evaluation-harness 0.4.9 (docs/interface.md, --log_samples)",
+    "lm-evaluation-harness at 034ab03 (lm_eval/loggers/evaluation_tracker.py, save_results_samples)",
     keys=("doc_id", "doc", "arguments", "resps"),
     fields={
         "id": "doc_id",
@@ -93,7 +93,7 @@ LM_EVAL = Shape(
 
 RAGAS_TURNS = Shape(
     "Ragas conversations",
-    "ragas 0.4 (docs/concepts/components/eval_sample.md, MultiTurnSample)",
+    "ragas 0.4 (dataset_schema.py, MultiTurnSample; messages.py)",
     keys=("user_input",),
     when="type(parsed(user_input)) == 'array' && type(parsed(user_input)[0]) == 'object'",
     fields={
