@@ -15,9 +15,10 @@ from tests.simulation.schedule import Schedule, run
 from longmark import workspace
 from longmark.engine import folder, settings
 from longmark.engine.folder import RunFolder
-from longmark.models.batches import batcher
+from longmark.models.batches import tracker
 from longmark.models.batches.batcher import BatchedChat, Batcher
 from longmark.models.batches.journal import Journal
+from longmark.models.batches.tracker import Tracker
 from longmark.models.batches.vendors import FileVendor, Vendor
 from longmark.models.budget import Budget, Reservation
 from longmark.models.cache import CallCache
@@ -32,7 +33,7 @@ Patch = tuple[Any, str, Any]
 _put, _claim, _take = CallCache.put, CallCache.claim, Budget.take
 _release, _write = CallCache.release, SqliteStore.commit
 _sending, _running, _intend, _finish = Journal.sending, Journal.running, Journal.intend, Journal.finish
-_open, _fetch, _read = Journal.__init__, Batcher.fetch, FileVendor.results
+_open, _fetch, _read = Journal.__init__, Tracker.fetch, FileVendor.results
 _failed, _enter, _append = Sender._failed, Limiter._enter, RunFolder.append
 
 
@@ -223,15 +224,15 @@ MUTANTS: dict[str, tuple[Patch, ...]] = {
         (Journal, "running", _running_first),
     ),
     "a batch is intended after it was sent": ((Journal, "intend", _intend_later), (Journal, "running", _intend_first)),
-    "results are matched by their order": ((batcher, "_results", _by_order),),
+    "results are matched by their order": ((tracker, "_results", _by_order),),
     "finished lines of an expired batch are dropped": ((Journal, "finish", _finish_whole),),
     "submitted money is not counted": ((BatchedChat, "batch_share", 0.0),),
     "a lost batch is sent again": ((Batcher, "_may_resend", lambda self, status: True),),
-    "a batch that no list shows yet was never submitted": ((batcher, "_UNHEARD", 0),),
+    "a batch that no list shows yet was never submitted": ((tracker, "_UNHEARD", 0),),
     "an earlier session's batch is not looked for": ((Journal, "line", lambda self, key: None),),
     "whoever waits for an earlier batch is an attempt more": ((Journal, "replaces", lambda self, keys: None),),
     "results are deleted before they are stored": ((FileVendor, "results", partialmethod(_results_gone, read=_read)),),
-    "`batches fetch` forgets what a run is submitting": ((Batcher, "fetch", _fetch_anyway),),
+    "`batches fetch` forgets what a run is submitting": ((Tracker, "fetch", _fetch_anyway),),
     "the journal is not synchronised": ((Journal, "__init__", _open_fast),),
 }
 """What is wrong -> where, and with what in its place."""

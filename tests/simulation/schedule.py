@@ -53,7 +53,7 @@ from longmark.engine.settings import SessionOptions, Settings, choose
 from longmark.errors import FolderInUse, LongmarkError, NoScore, UserError
 from longmark.metric import Metric, Score
 from longmark.models import client
-from longmark.models.batches import NO_BATCHES, Batching, batcher
+from longmark.models.batches import NO_BATCHES, Batching, batcher, tracker
 from longmark.models.batches.vendors import vendor_of
 from longmark.models.budget import Budget
 from longmark.models.cache import CallCache
@@ -346,7 +346,7 @@ class _Run:
             for batch in batches.journal.batches("sending", "running"):
                 with suppress(LongmarkError):
                     if verb == "fetch":
-                        await batches.fetch(vendor, batch.id, wait=False)
+                        await batches.tracker.fetch(vendor, batch.id, wait=False)
                     elif batch.vendor_id is not None:
                         await vendor.cancel(batch.vendor_id)
         finally:
@@ -536,8 +536,9 @@ class _Run:
 def _patches(batches: Batches | None) -> list[Patch]:
     if batches is None:
         return []
-    seldom = (client, "_LOOK_AGAIN", 29.0), (batcher, "_SOON", 2.0), (batcher, "_LATE", 600.0), (batcher, "_SHARE", 0.5)
-    return [(batcher, "SINGLE", batches.singles), (batcher, "_MOST_LINES", batches.most), *seldom]
+    seldom = (tracker, "_SOON", 2.0), (tracker, "_LATE", 600.0), (tracker, "_SHARE", 0.5), (batcher, "_AGAIN", 2.0)
+    singles = (batcher, "SINGLE", batches.singles), (batcher, "_MOST_LINES", batches.most)
+    return [*singles, *seldom, (client, "_LOOK_AGAIN", 29.0)]
 
 
 @cache

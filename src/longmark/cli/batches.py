@@ -48,7 +48,7 @@ def _row(batcher: Batcher, batch: Batch) -> tuple[Any, ...]:
 
 def fetch(arguments: argparse.Namespace) -> int:
     async def one(batcher: Batcher, batch: Batch, vendor: Vendor) -> str:
-        seen = await batcher.fetch(vendor, batch.id, wait=False)
+        seen = await batcher.tracker.fetch(vendor, batch.id, wait=False)
         _waiting, results, unknown = batcher.journal.counts(batch.id)
         lost = f", {unknown:,} unknown" if unknown else ""
         return f"{seen.state}: {counted(results, 'result')}{lost}" if seen else "was never submitted; forgotten"

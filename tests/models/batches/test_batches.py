@@ -15,7 +15,7 @@ from tests.models.batches.strict_server import DIALECTS, BatchServer, Behaviour,
 from tests.models.batches.three_steps import THREE_STEPS
 from tests.program import QR, Done, manifest_of, records, rows_of, run, start, until, write_jsonl
 
-from longmark.models.batches import batcher, vendors
+from longmark.models.batches import batcher, tracker, vendors
 from longmark.models.http import Endpoint
 from longmark.models.http_chat import HttpChat
 from longmark.records import Row
@@ -24,10 +24,11 @@ from longmark.records import Row
 @pytest.fixture(autouse=True)
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """A batch is looked at often."""
-    monkeypatch.setattr(batcher, "_SOON", 0.03)
-    monkeypatch.setattr(batcher, "_LATE", 0.03)
+    monkeypatch.setattr(batcher, "_AGAIN", 0.03)
+    monkeypatch.setattr(tracker, "_SOON", 0.03)
+    monkeypatch.setattr(tracker, "_LATE", 0.03)
     monkeypatch.setattr("longmark.models.limits._LEAST_WAIT", 0.01)
-    monkeypatch.setattr(batcher, "wait_before", lambda *_: 0.01)
+    monkeypatch.setattr(tracker, "wait_before", lambda *_: 0.01)
     monkeypatch.setattr("longmark.models.sending.wait_before", lambda *_: 0.01)
     monkeypatch.setitem(vendors._HOSTS, "127.0.0.1", vendors.FileVendor)
 

@@ -12,7 +12,7 @@ __all__ = ["soon"]  # the fixture of that module
 
 CRASHING = """
 import os, sys
-from longmark.models.batches import batcher, journal, vendors
+from longmark.models.batches import batcher, journal, tracker, vendors
 owner = {"Journal": journal.Journal, "FileVendor": vendors.FileVendor, "Anthropic": vendors.Anthropic}["OWNER"]
 before = getattr(owner, "STEP")
 
@@ -25,7 +25,7 @@ async def crash_later(*given, **named):
     os._exit(9)
 
 setattr(owner, "STEP", crash_later if owner is not journal.Journal else crash)
-batcher._SOON = batcher._LATE = 0.03
+batcher._AGAIN = tracker._SOON = tracker._LATE = 0.03
 from longmark import cli
 cli.main(sys.argv[1:])
 """

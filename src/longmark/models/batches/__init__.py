@@ -1,7 +1,8 @@
 """Calls in batches, at the vendors' lower price.
 
-vendors.py knows the vendors' APIs, journal.py keeps on disk what was submitted, batcher.py decides what is sent when
-and gives each call its reply. They are imported where a model's calls go in batches.
+vendors.py knows the vendors' APIs, journal.py keeps on disk what was submitted, tracker.py takes one batch through its
+states at its vendor, batcher.py decides what is sent when and gives each call its reply. They are imported where a
+model's calls go in batches.
 """
 
 from __future__ import annotations

@@ -7,8 +7,8 @@ waits for a batch, for the budget or for another call; or when a batch is full a
 of each model for each purpose (a metric, and a prompt of it) are sent by themselves: they teach what the endpoint
 refuses, and stop a run whose judge cannot be read before a batch of its calls is paid for.
 
-Whatever is sent is in the journal before. A line that was found there is not sent again: its batch is looked for at the
-vendor, and waited for. Where nobody can say what became of it, its status is unknown.
+What becomes of one batch at its vendor is in `tracker`. A call whose line is in the journal is not sent again: it waits
+for the batch of that line.
 """
 
 from __future__ import annotations
@@ -16,21 +16,19 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import itertools
-import math
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from longmark.concurrency import AT_LEAST, COMPUTING
-from longmark.errors import AskAgain, ModelError, RateLimited, RequestRefused, ServerFault
+from longmark.errors import AskAgain, ModelError, RequestRefused, ServerFault
 from longmark.models.batches import Batching
 from longmark.models.batches.journal import UNKNOWN, Batch, Journal
-from longmark.models.batches.vendors import Result, Seen, Vendor, vendor_of
+from longmark.models.batches.tracker import Tracker
+from longmark.models.batches.vendors import Vendor, vendor_of
 from longmark.models.http import Refusal
 from longmark.models.http_model import VIA
-from longmark.models.keys import redact_reply
-from longmark.models.limits import MAX_FAULTS, wait_before
 from longmark.models.protocols import ChatReply, ChatRequest
 from longmark.models.sending import Sender, Stopped
 from longmark.models.stores import Store
@@ -42,11 +40,7 @@ T = TypeVar("T")
 SINGLE = FIRST  # calls of each model for each purpose that are sent by themselves before any batch
 _MOST_LINES = 10_000  # of a batch, below every vendor's limit: what its results need in memory
 _CALM, _TURN = 3, 0.02  # looks at a loop that is at rest before a round begins, and seconds between them
-_SOON, _LATE, _SHARE = 0.5, 60.0, 0.1  # seconds between two looks at a batch: a share of the wait, within these
-_PATIENT = 40  # looks at a batch that fail one after the other: about five minutes
-_UNHEARD = 2  # times the time-out, after which a batch that no list shows was never submitted: one for a request that
-# is still under way, one for a list that shows it late
-_SKEW = 3600.0  # seconds by which a vendor's clock may differ from ours
+_AGAIN = 0.5  # seconds after which calls that could not be submitted are looked at again
 
 
 @dataclass(eq=False, slots=True)
@@ -78,13 +72,11 @@ class Batcher:
 
     def __init__(self, client: Sender, store: Store, how: Batching) -> None:
         self.client = client
-        self._store = store
+        self.tracker = Tracker(client, store, how)
         self.how = how
         self.rounds = 0
-        self.left: set[str] = set()  # batches that were left running
         self._takes: dict[str, bool] = {}
         self._taken_over: list[bytes] = []
-        self._journal: Journal | None = None
         self._lanes: dict[str, _Lane] = {}
         self._in_batch: dict[str, dict[bytes, _Waiting]] = {}  # our id of a batch -> its calls that wait here
         self._given: set[bytes] = set()
@@ -94,14 +86,10 @@ class Batcher:
 
     @property
     def journal(self) -> Journal:
-        if self._journal is None:
-            self._journal = Journal(self._store)
-        return self._journal
+        return self.tracker.journal
 
     def close(self) -> None:
-        if self._journal is not None:
-            self._journal.close()
-            self._journal = None
+        self.tracker.close()
 
     def takes(self, model: Any) -> bool:
         """Whether calls of a model go in batches."""
@@ -125,11 +113,11 @@ class Batcher:
 
     def notices(self) -> list[str]:
         """What the user should know at the end."""
-        left = counted(len(self.left), "batch", "batches")
+        left = counted(len(self.tracker.left), "batch", "batches")
         told = (
             f"{left} left running. The same command waits for them; longmark batches lists, fetches and cancels them."
         )
-        return [told] if self.left else []
+        return [told] if self.tracker.left else []
 
     def over(self, model: Any, key: bytes, purpose: str, *, alone: bool = False) -> Any:
         """The model for a call with this key: itself, or one that sends the call in a batch. purpose: what it is for;
@@ -222,7 +210,7 @@ class Batcher:
                         self._spawn(self._submit(lane, chunk))
                         submitted = True
                 self.rounds += submitted
-                await self.client.pause(_TURN if submitted else _SOON)
+                await self.client.pause(_TURN if submitted else _AGAIN)
         except Exception as error:
             for lane in self._lanes.values():
                 _fail(lane.queue, error)
@@ -265,53 +253,18 @@ class Batcher:
             self._following.add(batch.id)
             self._in_batch[batch.id] = waiting
             try:
-                file = await self._steady(lambda: vendor.upload(f"longmark-{batch.id}.jsonl", data))
-                while file and not await self._steady(lambda: vendor.ready(file)):
-                    await self._pause(_SOON)
-            except (ModelError, Stopped) as error:
-                self.journal.drop(batch.id)
-                if isinstance(error, RequestRefused) and error.http_status in (404, 405):
-                    why = f"{vendor.host} takes no batches ({error})"
-                    raise RequestRefused(f"{why}; leave --batch out, or set batch: false for the model") from None
-                raise
-
-            def submit() -> Awaitable[Seen]:
-                self.journal.sending(batch.id, file)
-                return vendor.submit(batch.id, model.model, file, data)
-
-            try:
-                seen = await self._send(submit)
-            except (RequestRefused, Stopped) as error:  # in any case its vendor does not have it
-                self.journal.drop(batch.id)
-                if file:
-                    await self._delete(vendor, [file])
-                if isinstance(error, RequestRefused) and error.http_status == 413:
-                    self._smaller(lane, batch, waiting)
-                    return
-                raise
-            if seen is not None:
-                self.journal.running(batch.id, seen.id)
+                await self.tracker.submit(vendor, model.model, batch, data)
+            except RequestRefused as error:
+                if error.http_status != 413:
+                    raise
+                self._smaller(lane, batch, waiting)
+                return
             await self._end(lane, batch.id)
         except Exception as error:
             _fail(waiting.values(), error)
         finally:
             lane.open -= 1
             self._leave(waiting)
-
-    async def _send(self, submit: Callable[[], Awaitable[Seen]]) -> Seen | None:
-        """The batch that was submitted; None where there was no reply, so that nobody knows whether it was. What its
-        vendor refused for now, or what never reached it, is sent again."""
-        for attempt in itertools.count(1):
-            try:
-                return await submit()
-            except ModelError as error:
-                again = isinstance(error, RateLimited) or (error.unreached and attempt < MAX_FAULTS)
-                if not again and isinstance(error, RequestRefused):
-                    raise
-                if not again:
-                    return None
-                await self._pause(wait_before(attempt, error.retry_after, self.client.rng))
-        raise AssertionError
 
     def _smaller(self, lane: _Lane, batch: Batch, waiting: dict[bytes, _Waiting]) -> None:
         """Queues the calls of a batch that was too large again, in smaller ones, one after the other."""
@@ -356,7 +309,7 @@ class Batcher:
     async def _end(self, lane: _Lane, id: str) -> None:
         """Follows a batch to its end, and gives its calls what came of them."""
         try:
-            ended = await self.fetch(lane.vendor, id)
+            ended = await self.tracker.fetch(lane.vendor, id)
         except ModelError as error:  # what it costs is not free for other calls
             raise RequestRefused(f"it is in a batch that its vendor does not show now: {error}").with_bill() from None
         waiting = self._in_batch.pop(id, {})
@@ -382,111 +335,6 @@ class Batcher:
                 one.reply.set_exception(
                     ServerFault(f"{lane.vendor.host} ended batch {id} ({ended.state}) before this call was made")
                 )
-
-    async def fetch(self, vendor: Vendor, id: str, *, wait: bool = True) -> Seen | None:
-        """Stores the results of a batch as soon as it has ended. None: it was never submitted, and is forgotten.
-        Without `wait`, Stopped where it has not ended yet, or a run waits for it."""
-        batch = self.journal.batch(id)
-        if not wait and self._store.held(self.journal.keys(id)):
-            raise Stopped("A command that runs now waits for it.")
-        if batch is None or batch.state in ("prepared", "done", "cleaned"):
-            if batch is not None and batch.state == "prepared":
-                self.journal.drop(id)
-            return None
-        try:
-            vendor_id = batch.vendor_id or await self._find(vendor, batch, wait=wait)
-            if vendor_id is None:
-                self.journal.drop(id)
-                await self._delete(vendor, [batch.file] if batch.file else [])
-                return None
-            if batch.vendor_id is None:
-                self.journal.running(id, vendor_id)
-            began = asyncio.get_running_loop().time()
-            while not (seen := await self._steady(lambda: vendor.look(vendor_id), _PATIENT)).ended:
-                await self._wait(batch, seen, began, wait=wait)
-            found = await self._steady(lambda: vendor.results(seen), _PATIENT)
-        except RequestRefused as error:
-            if error.http_status not in (404, 410):
-                raise
-            self.journal.finish(id, {}, rest=UNKNOWN)  # its vendor has lost it
-            if batch.file and not self.how.keep_files:
-                await self._delete(vendor, [batch.file])
-            return Seen(id, 0.0, "lost", ended=True)
-        self.journal.finish(id, _results(found, self.journal.keys(id)), rest=UNKNOWN if seen.complete else None)
-        if not self.how.keep_files and await self._delete(vendor, seen.files):
-            self.journal.cleaned(id)
-        return seen
-
-    async def _find(self, vendor: Vendor, batch: Batch, *, wait: bool) -> str | None:
-        """The vendor's id of a batch whose submission had no reply; None where its vendor does not have it."""
-        sent, began = batch.sent or batch.created, asyncio.get_running_loop().time()
-        patience = _UNHEARD * vendor.endpoint.timeout
-
-        async def listed() -> list[Seen]:
-            return [seen async for seen in vendor.listed(sent - _SKEW)]
-
-        tried: set[str] = {one.vendor_id for one in self.journal.batches() if one.vendor_id}
-        while True:
-            # no request is under way any more; a run does not rely on the time of day for that
-            late = asyncio.get_running_loop().time() > began + patience if wait else self._store.now() > sent + patience
-            candidates = await self._steady(listed, _PATIENT)
-            open_ = False
-            for seen in candidates:
-                if vendor.marked and seen.marks & {batch.id, batch.file}:
-                    return seen.id
-                mine = seen.total == batch.calls and seen.created >= sent - _SKEW
-                if vendor.marked or seen.id in tried or not mine:
-                    continue
-                if not seen.ended:
-                    open_ = True
-                    continue
-                ended = seen
-                tried.add(seen.id)
-                found = await self._steady(lambda ended=ended: vendor.results(ended))  # type: ignore[misc]
-                if {custom_id for custom_id, _, _ in found} & {key.hex() for key in self.journal.keys(batch.id)}:
-                    return seen.id
-            if late and not open_:
-                return None
-            await self._wait(batch, None, began, wait=wait)
-
-    async def _wait(self, batch: Batch, seen: Seen | None, began: float, *, wait: bool) -> None:
-        """Until the next look at a batch that is followed since `began`. Stopped where that is not waited for."""
-        why = f"for a batch of {counted(batch.calls, 'call')}"
-        why += f", {seen.state}: {seen.done:,} done" if seen is not None else ", which is looked for"
-        try:
-            if not wait:
-                raise Stopped(f"It has not ended: {seen.state}" if seen else "It was not found yet.")
-            with self.client.waits(math.inf, why):
-                await self._pause(min(_LATE, max(_SOON, _SHARE * (asyncio.get_running_loop().time() - began))))
-        except Stopped:
-            self.left.add(batch.id)
-            raise
-
-    async def _steady(self, ask: Callable[[], Awaitable[T]], most: int = MAX_FAULTS) -> T:
-        """What a request gives that does no harm when it is made twice. most: attempts that fail."""
-        for attempt in itertools.count(1):
-            try:
-                return await ask()
-            except ModelError as error:
-                if not error.retryable or (attempt >= most and not isinstance(error, RateLimited)):
-                    raise
-                await self._pause(wait_before(attempt, error.retry_after, self.client.rng))
-        raise AssertionError
-
-    async def _pause(self, seconds: float) -> None:
-        await self.client.pause(seconds)
-        if self.client.stopped:
-            raise Stopped("The run was stopped; its batches are left running.")
-
-    async def _delete(self, vendor: Vendor, files: Iterable[str]) -> bool:
-        """Deletes files at a vendor; whether all are gone. What cannot be deleted is left."""
-        gone = True
-        for file in files:
-            try:
-                await vendor.delete(file)
-            except ModelError as error:
-                gone = gone and error.http_status == 404
-        return gone
 
     def _spawn(self, work: Any) -> asyncio.Task[None]:
         task: asyncio.Task[None] = asyncio.get_running_loop().create_task(work)
@@ -532,19 +380,6 @@ class BatchedChat:
             raise
         finally:
             VIA.reset(before)
-
-
-def _results(found: Iterable[Result], keys: set[bytes]) -> dict[bytes, tuple[int, bytes]]:
-    """The results of lines that are ours, the first of each."""
-    results: dict[bytes, tuple[int, bytes]] = {}
-    for custom_id, status, raw in found:
-        try:
-            key = bytes.fromhex(custom_id)
-        except ValueError:
-            continue
-        if key in keys:
-            results.setdefault(key, (status, redact_reply(raw)))
-    return results
 
 
 def _fail(waiting: Iterable[_Waiting], error: Exception) -> None:
