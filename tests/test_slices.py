@@ -11,7 +11,8 @@ from tests.program import in_process, rows_of, write_jsonl
 
 from longmark.errors import UnknownName, UserError
 from longmark.records.metric_name import under
-from longmark.report.summary import Summary, parse_conditions, summarise
+from longmark.report.gates import gates_of
+from longmark.report.summary import Summary, summarise
 from longmark.scores.observations import Observations
 
 LENGTH = "classic.length.words"
@@ -148,12 +149,12 @@ def test_a_name_selects_scores_over_all_answers_unless_it_names_a_slice() -> Non
     assert under("a.c[l=d]", known) == ["a.c@x=1[l=d]"]
     assert under("a.b[no l]", known) == ["a.b[no l]"]
     assert under("a[l=x]", known) == []
-    (one,) = parse_conditions(["a.b [no l] >= 1"], known)
+    (one,) = gates_of(["a.b [no l] >= 1"], known)
     assert (one.scores, one.system) == (("a.b[no l]",), None)
-    (one,) = parse_conditions(["a[system=l=d]>=1"], known)
+    (one,) = gates_of(["a[system=l=d]>=1"], known)
     assert (one.scores, one.system) == (("a.b", "a.c@x=1"), "l=d")
     with pytest.raises(UnknownName, match=r"metric in --fail-under: a\.d\[l=d\]"):
-        parse_conditions(["a.d[l=d]>=1"], known)
+        gates_of(["a.d[l=d]>=1"], known)
 
 
 def test_a_comparison_is_corrected_over_its_slices() -> None:

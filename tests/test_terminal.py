@@ -153,7 +153,7 @@ def test_a_name_cannot_write_a_verdict_line_of_its_own(longmark: Command):
     write_jsonl(Path("a.jsonl"), [{"id": str(i), "question": "Q?", "answer": TEXT, "system": forged} for i in range(3)])
     done = longmark(
         *("run", "a.jsonl", "--metrics", "score.readability", "--out", "out", "--quiet"),
-        *("--fail-under", "score.readability.grade_level<=1"),
+        *("--fail-under", "mean(score.readability.grade_level)<=1"),
     )
     assert done.code == 3
     assert [line for line in done.out.splitlines() if line.startswith("met:")] == []
@@ -201,7 +201,7 @@ def test_on_a_terminal_rich_draws_and_foreign_text_does_not(tmp_path: Path):
 def test_a_run_on_a_terminal_has_its_bar_and_its_table(tmp_path: Path):
     write_jsonl(tmp_path / "given.jsonl", records(3, system=f"s{HOSTILE}"))
     with serve(reply="80") as server:
-        shown = on_a_terminal(*judged(server, "--fail-under", f"{QR}>=0.9"), home=tmp_path / "home")
+        shown = on_a_terminal(*judged(server, "--fail-under", f"mean({QR})>=0.9"), home=tmp_path / "home")
     assert "3/3 rows" in shown
     assert "\x1b[1m" in shown, "the heads of the table are bold"
     assert "not met" in shown
@@ -306,7 +306,9 @@ def test_a_gate_says_in_its_exit_code_what_nobody_reads(tmp_path: Path):
     os.close(reading)  # as `| grep -q` does when it has its line
     try:
         with serve(reply="80") as server:
-            done = run(*judged(server, "--quiet", "--fail-under", f"{QR}>=0.9"), home=tmp_path / "home", stdout=writing)
+            done = run(
+                *judged(server, "--quiet", "--fail-under", f"mean({QR})>=0.9"), home=tmp_path / "home", stdout=writing
+            )
     finally:
         os.close(writing)
     assert (done.code, done.err) == (3, "")

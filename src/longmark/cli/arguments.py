@@ -181,8 +181,11 @@ def bounds_of(given: Sequence[str]) -> dict[str, tuple[float, float]]:
 def add_gate(one: argparse.ArgumentParser) -> None:
     """The options that test means and set the exit code."""
     end = one.add_argument_group("exit code")
-    condition = "exit 3 unless the 97.5 %% bound on the mean meets this; repeatable"
-    add(end, "--fail-under", "'METRIC>=NUMBER'", condition)
+    gate = (
+        "exit 3 unless the 97.5 %% bound on the mean meets this gate; also mean(METRIC)>=NUMBER, METRIC every answer "
+        ">= NUMBER, METRIC at most 2 %% < NUMBER; repeatable"
+    )
+    add(end, "--fail-under", "'METRIC>=NUMBER'", gate)
     unscored = "maximum share of unscored rows for --fail-under (default: 0.05)"
     add(end, "--max-unscored", "SHARE", unscored, type=share, default=0.05)
 
@@ -216,11 +219,11 @@ def outputs_of(arguments: argparse.Namespace, inputs: Iterable[Path] = ()) -> di
 DOMAIN = "what the questions are about: hazards (natural hazards, built in), or a file"
 
 
-def tell_cautions(conditions: Sequence[Any], selected: Iterable[Any]) -> None:
-    """Says on standard error which lower limits few answers can reach (`Metric.caution`). conditions: of --fail-under;
+def tell_cautions(gates: Sequence[Any], selected: Iterable[Any]) -> None:
+    """Says on standard error which lower limits few answers can reach (`Metric.caution`). gates: of --fail-under;
     selected: the metrics, as `metrics.select` gives them."""
-    for chosen, one in product(selected, conditions):
-        selects = one.sign == ">=" and any(map(one.selects, chosen.scores))
+    for chosen, one in product(selected, gates):
+        selects = one.above and not one.bad and any(map(one.selects, chosen.scores))
         if selects and (caution := chosen.metric.caution(chosen.params, one.limit)):
             print(f"Note: --fail-under {one}: on {chosen.name} {caution}", file=sys.stderr)
 

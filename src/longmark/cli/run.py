@@ -36,16 +36,8 @@ from longmark.records.metric_name import canonical, in_slice
 from longmark.records.parts import part_of
 from longmark.records.read import Reading
 from longmark.records.verdicts import in_words
-from longmark.report.summary import (
-    Checked,
-    Condition,
-    Summary,
-    fail_under,
-    parse_conditions,
-    refuse_unknown_systems,
-    score_table,
-    summarise,
-)
+from longmark.report.gates import Checked, Forecast, Gate, check_gates, gates_of, limits_of
+from longmark.report.summary import Summary, score_table, summarise
 from longmark.report.tables import as_text, print_table, signature_lines
 from longmark.scores.clusters import QUESTION, refuse_unknown, slices_of
 from longmark.scores.manifest import cluster_of
@@ -75,26 +67,36 @@ def run(arguments: argparse.Namespace) -> int:
         records = Reading(arguments.examples, **{**reading(arguments), "skip_bad": True})
         parts = ("", *slices_of(split(arguments.by), records))
         bounds = {in_slice(name, part): one for name, one in bounds.items() for part in parts}
-        conditions = parse_conditions(arguments.fail_under, bounds, bounds)
-        _refuse_unknown_systems(conditions, arguments)
-        if arguments.fail_under:
-            tell_cautions(conditions, settings.selected)
+        gates = gates_of(arguments.fail_under, bounds, bounds)
+        forecast = _forecast(gates, bounds, settings, arguments) if gates else None
         if arguments.dry_run:
             _print_estimate(finish(lambda: dry_run(arguments.examples, settings, arguments.out, cache, options)))
+            for line, _ in forecast.lines() if forecast else ():
+                print(f"Gate: {line}")
+        if forecast:
+            tell_cautions(gates, settings.selected)
+            forecast.refuse_impossible()
+        if arguments.dry_run:
             return 0
         result = finish(lambda: execute(arguments.examples, settings, arguments.out, cache, options))
-    return _conclude(result, settings, conditions, arguments)
+    return _conclude(result, settings, gates, arguments)
 
 
-def _refuse_unknown_systems(conditions: list[Condition], arguments: argparse.Namespace) -> None:
-    """UnknownName, before anything is paid for, where a condition names a system that no example will have."""
-    if arguments.out is None or all(one.system is None for one in conditions):
-        return
-    own = arguments.out.resolve().name
-    if (arguments.out / "manifest.json").exists():
-        own = read_object(arguments.out / "manifest.json", "use another folder").get("system", own)
-    records = Reading(arguments.examples, **{**reading(arguments), "skip_bad": True})
-    refuse_unknown_systems(conditions, (example.system or str(own) for example in records))
+def _forecast(gates: list[Gate], bounds: Any, settings: Settings, arguments: argparse.Namespace) -> Forecast:
+    """Whether the gates can pass with these examples. UnknownName for a gate on a system that no example has."""
+    out, own, cluster = arguments.out, "this run", arguments.cluster
+    if out is not None:
+        known = (out / "manifest.json").exists() and read_object(out / "manifest.json", "use another folder")
+        own = str((known or {}).get("system", out.resolve().name))
+        cluster = cluster or str((known or {}).get("cluster") or QUESTION)
+
+    def due(example: Any) -> list[str]:
+        is_variant = example.variant_of is not None
+        return [one for each in settings.selected for one in each.due(is_variant=is_variant, kind=example.variant)]
+
+    forecast = Forecast(gates, bounds, due, own, cluster or QUESTION, split(arguments.by))
+    forecast.read(Reading(arguments.examples, **{**reading(arguments), "skip_bad": True}))
+    return forecast
 
 
 def run_options(arguments: argparse.Namespace) -> RunOptions:
@@ -110,7 +112,7 @@ def run_options(arguments: argparse.Namespace) -> RunOptions:
     )
 
 
-def _conclude(result: RunResult, settings: Settings, conditions: list[Any], arguments: argparse.Namespace) -> int:
+def _conclude(result: RunResult, settings: Settings, gates: list[Gate], arguments: argparse.Namespace) -> int:
     said: list[str] = []  # why the run has no valid result
 
     def say(line: str) -> None:
@@ -125,14 +127,15 @@ def _conclude(result: RunResult, settings: Settings, conditions: list[Any], argu
         code = INTERRUPTED
     else:
         cluster = cluster_of(arguments.cluster, [result.folder])
-        summary = summarise([result.folder], cluster, by=split(arguments.by))
+        limits = limits_of(arguments.fail_under)
+        summary = summarise([result.folder], cluster, by=split(arguments.by), limits=limits)
         notices = summary.notices
         for notice in notices:
             print(notice, file=sys.stderr)
         _print_summary(summary)
         print(f"\n{_spent(result)}")
         print(f"Rows: {result.folder / 'rows.jsonl'}")
-        checks = fail_under(conditions, summary, arguments.max_unscored)
+        checks = check_gates(gates, summary, arguments.max_unscored)
         for check in checks:
             print(check.line)
         code = _code(result, settings, arguments, say)

@@ -22,8 +22,9 @@ from longmark.progress import cost, counted
 from longmark.prompts import SYSTEM, PromptBook, from_folder, to_folder
 from longmark.records.files import read_object
 from longmark.report import outputs
+from longmark.report.gates import Checked, check_gates, gates_of, limits_of, refuse_unknown_systems
 from longmark.report.html import write_report
-from longmark.report.summary import fail_under, parse_conditions, refuse_unknown_systems, summarise
+from longmark.report.summary import summarise
 from longmark.report.tables import one_line, tabulated
 from longmark.scores.exchange import write_scores
 from longmark.scores.files import sources_of
@@ -142,18 +143,19 @@ def _ledger(store: CallCache, arguments: argparse.Namespace) -> int:
 
 
 def report(arguments: argparse.Namespace) -> int:
-    bounds, conditions, files = bounds_of(arguments.bounds), [], outputs_of(arguments, arguments.runs)
+    bounds, files = bounds_of(arguments.bounds), outputs_of(arguments, arguments.runs)
+    by, checks = split(arguments.by), list[Checked]()
     cluster = cluster_of(arguments.cluster, arguments.runs)
-    if arguments.fail_under:  # a wrong condition is refused before the page is written
-        found = summarise(sources_of(arguments.runs), cluster, bounds, split(arguments.by))
-        limits = {name: (one.lo, one.hi) for name, one in found.facts.items()}
-        conditions = parse_conditions(arguments.fail_under, found.metrics, limits)
-        refuse_unknown_systems(conditions, (cell.system for cell in found.cells))
-        tell_cautions(conditions, built_in(found.metrics))
-    by = split(arguments.by)
+    if arguments.fail_under:  # a wrong gate is refused before the page is written
+        found = summarise(sources_of(arguments.runs), cluster, bounds, by, limits_of(arguments.fail_under))
+        gates = gates_of(
+            arguments.fail_under, found.metrics, {name: (one.lo, one.hi) for name, one in found.facts.items()}
+        )
+        refuse_unknown_systems(gates, (cell.system for cell in found.cells))
+        tell_cautions(gates, built_in(found.metrics))
+        checks = check_gates(gates, found, arguments.max_unscored)
     summary = write_report(arguments.runs, arguments.out, cluster=cluster, bounds=bounds, by=by)
     print(f"Report: {arguments.out}")
-    checks = fail_under(conditions, summary, arguments.max_unscored)
     for check in checks:
         print(check.line)
     code = UNDER if any(not check.met for check in checks) else 0

@@ -23,7 +23,8 @@ from longmark.records.write import replacing
 from longmark.report import tables
 from longmark.report.answers import Selection, Shown, load
 from longmark.report.format import fixed
-from longmark.report.summary import Checked, Summary, figures, reasons_in_words, score_table, summary_of
+from longmark.report.gates import Checked
+from longmark.report.summary import Summary, figures, reasons_in_words, score_table, summary_of
 from longmark.report.tables import Table, one_line
 from longmark.report.worst import worst_of
 from longmark.scores.clusters import QUESTION

@@ -13,7 +13,7 @@ import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import groupby
+from itertools import groupby, islice
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, Self
@@ -49,6 +49,7 @@ _CLUSTER = "COALESCE('=' || cluster, ':' || question_id)"
 _KEYS = {"run": "run", "example_id": "id", "question_id": "question_id", "judge": "judge", "rater": "rater"}
 
 _SHOWN = 5  # versions that a notice names
+_EXTREME = 3  # examples that are named
 _FAILED = "'metric_error', 'model_error', 'over_budget', 'refused', 'too_long', 'unparsable', 'unsupported'"
 _NOT_JUDGED = "Nothing was judged: the score is an automatic one, of an answer that no judge is asked about."
 
@@ -108,6 +109,18 @@ class Spent:
     metric: str
     system: str
     usage: Usage
+
+
+Limit = tuple[str, float]
+"""`<`, `<=`, `>` or `>=` and a number: the scores beyond it. A score that differs from it by rounding equals it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Extremes:
+    """The scores beyond a limit: how many, and the examples of the most extreme ones with their scores."""
+
+    count: int = 0
+    extreme: tuple[tuple[str, float], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -418,6 +431,20 @@ class Observations:
             "ORDER BY metric, system, score"
         )
         return (score for (score,) in self._db.execute(query, (metric, system)))
+
+    def beyond(self, limit: Limit) -> dict[tuple[int, int], Extremes]:
+        """Of each (metric, system) with scores beyond a limit, these scores."""
+        sign, number = limit
+        exact = number + (_ROUNDING if sign in ("<=", ">") else -_ROUNDING)
+        query = (
+            "SELECT metric, scores.system, id, score FROM scores JOIN examples ON number = example "
+            f"WHERE score {sign} ? ORDER BY metric, scores.system, score {'DESC' if sign[0] == '>' else 'ASC'}, example"
+        )
+        found = {}
+        for key, rows in groupby(self._db.execute(query, (exact,)), itemgetter(0, 1)):
+            first = tuple((name, score) for _, _, name, score in islice(rows, _EXTREME))
+            found[key] = Extremes(len(first) + sum(1 for _ in rows), first)
+        return found
 
     def counts(self) -> dict[tuple[int, int], tuple[int, int, float | None, float | None]]:
         """Of each (metric, system): rows, scored rows, least and greatest score."""

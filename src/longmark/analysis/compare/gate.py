@@ -21,7 +21,7 @@ from longmark.analysis.compare.margin import EQUIVALENT, UNDECIDED, Decision
 from longmark.analysis.compare.results import MetricResult, PairResult
 from longmark.errors import UserError
 from longmark.report.format import fixed, share
-from longmark.report.summary import Checked
+from longmark.report.gates import Checked
 
 _ROUNDING = 1e-12
 
