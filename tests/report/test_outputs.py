@@ -33,7 +33,7 @@ SHAPE: dict[str, tuple[set[str], set[str], set[str]]] = {
     **dict.fromkeys(("failure", "error", "skipped"), _RESULT),
 }
 KEYS = {
-    *("format", "longmark", "verb", "name", "exit_code", "error", "says", "gates", "scores", "differences"),
+    *("format", "longmark", "verb", "name", "exit_code", "error", "says", "gates", "scores", "differences", "changes"),
     *("unscored", "worst", "cost", "notices"),
 }
 HOSTILE = (
@@ -211,6 +211,97 @@ def test_the_files_of_a_run_have_its_gates_and_its_worst_answers_with_reasons(li
     assert data["worst"][0]["reasons"][0]["text"]
     assert "octocat" in data["worst"][0]["reasons"][0]["text"]
     harmless(summary)
+
+
+LENGTH = "classic.length.words"
+
+
+def lengths(name: str, words: int, n: int = 20, systems: tuple[str, ...] = ("s",)) -> None:
+    lines = [
+        {
+            "id": f"{i}{one}",
+            "question": f"Q{i}?",
+            "answer": "a " * (words + i % 3),
+            "reference": "a " * 9,
+            "system": one,
+        }
+        for i in range(n)
+        for one in systems
+    ]
+    write_jsonl(Path(f"{name}.jsonl"), lines)
+
+
+def scored(name: str, *words: str) -> int:
+    metrics = f"classic.rouge_l,{LENGTH}"
+    return in_process(["run", f"{name}.jsonl", "--metrics", metrics, "--out", name, "--quiet", *words])
+
+
+def test_a_summary_has_the_change_against_a_base_run_of_each_system(capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("scipy")
+    lengths("old", 6, systems=("s", "t"))
+    lengths("new", 3, systems=("s", "t"))
+    assert scored("old") == 0
+    assert scored("new", "--base", "old", "--fail-if-worse", *FILES) == 3
+    assert "worse: classic.rouge_l, s (new) against s (old)" in capsys.readouterr().out
+    _, summary, data = read()
+    assert "#### Change against old" in summary
+    assert "s: s \\(old\\) is better on ROUGE-L" in summary
+    harmless(summary)
+    assert [(one["base"], one["system"]) for one in data["changes"]] == [("old", "s"), ("old", "t")]
+    rows = {one["metric"]: one for one in data["changes"][0]["rows"]}
+    assert rows["classic.rouge_l"]["difference"] == pytest.approx(0.264, abs=5e-4)
+    assert {gate["result"] for gate in data["gates"]} == {"worse"}
+    report = ("report", "new", "--out", "p.html", "--base", "old", *FILES)
+    assert in_process([*report, "--fail-if-worse", "--margin", "classic.rouge_l=0.9", "--margin", f"{LENGTH}=9"]) == 0
+    assert read()[2]["changes"] == data["changes"]
+
+
+def test_a_change_that_could_be_chance_says_so() -> None:
+    pytest.importorskip("scipy")
+    for name in ("old", "new"):
+        lengths(name, 5)
+    Path("new.jsonl").write_text(Path("new.jsonl").read_text().replace('"a a a a a "', '"a a a a a b "', 2))
+    assert scored("old") == 0
+    assert scored("new", "--base", "old", "--fail-if-worse", *FILES) == 0
+    assert "could be chance" in read()[2]["changes"][0]["says"]
+
+
+def test_a_base_that_cannot_be_compared_is_refused_before_the_run_or_costs_no_score(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    pytest.importorskip("scipy")
+    lengths("new", 5)
+    assert scored("new", "--base", "gone") == 2
+    assert scored("new", "--fail-if-worse") == 2
+    assert "add --base RUN" in capsys.readouterr().err
+    assert scored("new", "--base", "new") == 2
+    assert not Path("new").exists()
+    lengths("old", 5, systems=("other", "one more"))
+    assert scored("old") == 0
+    assert scored("new", "--base", "old", *FILES) == 0
+    why = "not compared with old: the base has no scores of s; it has other, one more"
+    assert read()[2]["changes"][0]["says"] == why
+    assert scored("new", "--base", "old", "--fail-if-worse", *FILES) == 3
+    assert read()[2]["gates"][0]["result"] == "not tested"
+    assert scored("new") == 0
+
+
+def test_a_regression_gate_stands_in_the_project_file(capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("scipy")
+    lengths("old", 6)
+    lengths("new", 3)
+    run = "{examples: %s.jsonl, metrics: classic.rouge_l%s}"
+    gate = ", base: runs/old, fail_if_worse: true, margin: 0.05"
+    Path("longmark.yaml").write_text(
+        f"runs:\n  old: {run % ('old', '')}\n  new: {run % ('new', gate)}\n"
+        "compare: {runs: [old, new], fail_if_worse: true, margin: 0.05}\n"
+    )
+    assert in_process(["run", "old", "--quiet"]) == 0
+    assert in_process(["run", "new", "--quiet"]) == 3
+    assert in_process(["compare"]) == 3
+    said = capsys.readouterr().out
+    assert said.count("worse: classic.rouge_l, s (new) against s (old)") == 1
+    assert said.count("worse: classic.rouge_l, new against old") == 1
 
 
 def hostile(count: int) -> Outcome:

@@ -188,11 +188,15 @@ def add_gate(one: argparse.ArgumentParser) -> None:
     add(end, "--fail-under", "'METRIC>=NUMBER'", gate)
     unscored = "maximum share of unscored rows for --fail-under (default: 0.05)"
     add(end, "--max-unscored", "SHARE", unscored, type=share, default=0.05)
+    add(end, "--base", "RUN", "also compare with this earlier run, paired by question (extra stats)")
+    add(end, "--fail-if-worse", "", "exit 3 if a system is worse than in --base (see: longmark compare)")
+    margin = "the largest difference from --base that does not matter; repeatable"
+    add(end, "--margin", "[METRIC=]NUMBER", margin)
 
 
 _FOR_CI = {
     "junit": ("FILE.xml", "the gates as JUnit XML"),
-    "summary": ("FILE.md", "gates, scores and worst answers as Markdown, for a step or a pull request"),
+    "summary": ("FILE.md", "gates, scores, changes and worst answers as Markdown, for a step or a pull request"),
     "json": ("FILE.json", "the same as JSON"),
 }
 

@@ -9,6 +9,7 @@ from contextlib import closing
 from dataclasses import astuple, fields
 from typing import Any
 
+from longmark.cli import base
 from longmark.cli.arguments import (
     BUG,
     INTERRUPTED,
@@ -50,6 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.cluster not in (None, QUESTION):  # before anything is paid for
         refuse_unknown(arguments.cluster, Reading(arguments.examples, **{**reading(arguments), "skip_bad": True}))
     outputs_of(arguments, [arguments.examples])
+    base.check(arguments, arguments.out)
     options = run_options(arguments)
     with closing(open_cache(options.cache)) as cache:
         registry = Registry(
@@ -121,7 +123,7 @@ def _conclude(result: RunResult, settings: Settings, gates: list[Gate], argument
 
     checks: list[Checked] = []
     notices: tuple[str, ...] = ()
-    cluster = None
+    cluster, changes = None, list[Any]()  # `Change`s; report.outputs is imported where it is used
     if result.stopped == "interrupt":
         say(f"Stopped. Repeat the same command to resume the run in {result.folder}.")
         code = INTERRUPTED
@@ -136,6 +138,9 @@ def _conclude(result: RunResult, settings: Settings, gates: list[Gate], argument
         print(f"\n{_spent(result)}")
         print(f"Rows: {result.folder / 'rows.jsonl'}")
         checks = check_gates(gates, summary, arguments.max_unscored)
+        if arguments.base:
+            changes, against = base.changes(arguments, result.folder, cluster)
+            checks += against
         for check in checks:
             print(check.line)
         code = _code(result, settings, arguments, say)
@@ -146,7 +151,7 @@ def _conclude(result: RunResult, settings: Settings, gates: list[Gate], argument
         rows = outputs.read([result.folder], cluster, by=split(arguments.by)) if cluster else None
         error = " ".join(said) if code not in (0, UNDER) else ""
         about = (result.folder.name, code, checks, rows, error)
-        outputs.write(outputs.Outcome("run", *about, spent=result.counts, notices=notices), files)
+        outputs.write(outputs.Outcome("run", *about, spent=result.counts, notices=notices, changes=changes), files)
     return code
 
 

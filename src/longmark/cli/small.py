@@ -6,6 +6,7 @@ import argparse
 import sys
 from contextlib import closing
 
+from longmark.cli import base
 from longmark.cli.arguments import INTERRUPTED, NO_VALUE, UNDER, bounds_of, outputs_of, split, tell_cautions
 from longmark.engine.run import cache_path, finish, open_cache
 from longmark.engine.settings import Settings, choose, every_prompt
@@ -144,7 +145,10 @@ def _ledger(store: CallCache, arguments: argparse.Namespace) -> int:
 
 def report(arguments: argparse.Namespace) -> int:
     bounds, files = bounds_of(arguments.bounds), outputs_of(arguments, arguments.runs)
-    by, checks = split(arguments.by), list[Checked]()
+    by, checks, changes = split(arguments.by), list[Checked](), list[outputs.Change]()
+    if arguments.base and len(arguments.runs) > 1:
+        raise UserError("--base: give one run to compare with it; longmark compare takes several")
+    base.check(arguments, arguments.runs[0])
     cluster = cluster_of(arguments.cluster, arguments.runs)
     if arguments.fail_under:  # a wrong gate is refused before the page is written
         found = summarise(sources_of(arguments.runs), cluster, bounds, by, limits_of(arguments.fail_under))
@@ -156,13 +160,16 @@ def report(arguments: argparse.Namespace) -> int:
         checks = check_gates(gates, found, arguments.max_unscored)
     summary = write_report(arguments.runs, arguments.out, cluster=cluster, bounds=bounds, by=by)
     print(f"Report: {arguments.out}")
+    if arguments.base:
+        changes, against = base.changes(arguments, arguments.runs[0], cluster)
+        checks += against
     for check in checks:
         print(check.line)
     code = UNDER if any(not check.met for check in checks) else 0
     if any(files.values()):
         rows = outputs.read(arguments.runs, cluster, bounds, by)
-        name, notices = arguments.out.stem, summary.notices
-        outputs.write(outputs.Outcome("report", name, code, checks, rows, notices=notices), files)
+        about = (arguments.out.stem, code, checks, rows)
+        outputs.write(outputs.Outcome("report", *about, notices=summary.notices, changes=changes), files)
     return code
 
 

@@ -54,11 +54,22 @@ class Rows:
     usage: Usage | None
 
 
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Of a run against a base run. system: "" if there is one; says: the conclusion, or why there is none; table: the
+    means of both and their differences."""
+
+    base: str
+    system: str
+    says: str
+    table: Table | None = None
+
+
 @dataclass(frozen=True)
 class Outcome:
     """What a verb found. name: of what it is about, the same each time; says: the conclusion in a sentence; table: the
     result for people; spent: calls, tokens and dollars, if they are not those of the rows; error: why there is no valid
-    result, "" if there is; differences: of a comparison."""
+    result, "" if there is; differences: of a comparison; changes: against a base run."""
 
     verb: str
     name: str
@@ -71,6 +82,7 @@ class Outcome:
     differences: Table | None = None
     spent: Any = None
     notices: Sequence[str] = ()
+    changes: Sequence[Change] = ()
 
 
 def read(
@@ -197,6 +209,10 @@ def _summary(outcome: Outcome) -> Iterator[str]:
         whole = score_table(outcome.rows.summary)
         table = replace(whole, columns=whole.columns[:-1])  # the reasons are below
     yield from _table(table) if table else ()
+    for place, change in enumerate(outcome.changes):
+        yield "" if place else f"#### Change against {escaped(change.base)}\n"
+        yield f"{f'{escaped(change.system)}: ' if change.system else ''}{escaped(change.says, _TEXT * 5)}\n"
+        yield from _table(change.table) if change.table else ()
     rows = outcome.rows
     if rows and rows.worst:
         yield "#### Worst answers\n"
@@ -280,6 +296,10 @@ def as_json(outcome: Outcome) -> bytes:
         "gates": [asdict(gate) | {"met": gate.met} for gate in outcome.gates],
         "scores": _rows(figures(rows.summary)) if rows else [],
         "differences": _rows(outcome.differences) if outcome.differences else [],
+        "changes": [
+            {"base": one.base, "system": one.system, "says": one.says, "rows": _rows(one.table) if one.table else []}
+            for one in outcome.changes
+        ],
         "unscored": [
             {"metric": cell.metric, "system": cell.system} | asdict(why)
             for cell in (rows.summary.cells if rows else ())

@@ -33,6 +33,7 @@ from longmark.scores.manifest import Manifest, MetricFacts, read_manifest, refus
 from longmark.scores.observations import Observations, Unscored, merged
 
 BY_RUN, BY_SYSTEM = "run", "system"
+BY_EACH = "run and system"  # each system of each run
 BY = (BY_RUN, BY_SYSTEM)
 _LARGEST = 1e100  # in size: squares of sums still fit a float
 _ByRun = dict[tuple[str, str], dict[int | None, dict[int, list[float | None]]]]
@@ -225,7 +226,7 @@ def read_scores(
     the metric scored it; slices: fields of the examples, each of whose values makes a metric of every metric."""
     folders = sources_of(runs)
     by = by or (BY_RUN if len(folders) > 1 else BY_SYSTEM)
-    if by not in BY:
+    if by not in (*BY, BY_EACH):
         raise UserError(f"--by {by}: what is compared is {' or '.join(BY)}")
     manifests = tuple(read_manifest(run) for run in folders)
     refuse_pairs(manifests)
@@ -240,6 +241,7 @@ def _scores(index: Observations, manifests: tuple[Manifest, ...], by: str, judge
     members = index.runs_and_names()
     runs = shortest_names([manifest.folder for manifest in manifests])
     labels = [runs[run] if by == BY_RUN else name for run, name in members]
+    labels = index.systems() if by == BY_EACH else labels
     shared = {label for label, count in Counter(labels).items() if count > 1}  # of several systems of the index
     names, facts = index.metrics, index.facts(manifests)
     questions, clusters = list[str](), array("q")

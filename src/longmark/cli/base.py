@@ -1,0 +1,101 @@
+"""The change of a run against a base run (`--base RUN`): `compare` for each system that both have, paired by question.
+
+A system has its counterpart by its name; a run and a base of one system each are compared whatever the names. Nothing
+that goes wrong here loses the run: what cannot be compared has a reason, and fails with --fail-if-worse.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from longmark.cli.arguments import bounds_of, needs_stats
+from longmark.errors import UserError
+from longmark.report.gates import Checked
+from longmark.report.outputs import Change
+from longmark.report.tables import one_line
+from longmark.scores.files import source_of, sources_of
+from longmark.scores.manifest import read_manifest, refuse_pairs
+from longmark.scores.observations import Observations
+
+NOT_TESTED = "not tested"
+
+
+def check(arguments: argparse.Namespace, own: Path | None) -> None:
+    """UserError or MissingExtra, before anything is paid for, where the run cannot be compared with its base."""
+    if not arguments.base:
+        if arguments.fail_if_worse or arguments.margin:
+            raise UserError("--fail-if-worse and --margin need a run to compare with: add --base RUN")
+        return
+    needs_stats("run --base")
+    from longmark.analysis.compare.margin import parsed
+
+    parsed(arguments.margin)
+    refuse_pairs([read_manifest(arguments.base)])
+    with Observations() as index:
+        index.add_run(source_of(arguments.base))
+        index.refuse_empty([arguments.base])
+    if own is not None and own.resolve() == arguments.base.resolve():
+        raise UserError(f"--base {arguments.base}: this is the run itself; name a run that was made before")
+
+
+def changes(arguments: argparse.Namespace, run: Path, cluster: str) -> tuple[list[Change], list[Checked]]:
+    """The change of each system of the run, and the outcome of --fail-if-worse."""
+    made, checked = [], list[Checked]()
+    try:
+        pairs = list(_pairs(arguments.base, run))
+        for name, labels in pairs:
+            change, its = _change(arguments, [arguments.base, run], labels, cluster, len(pairs))
+            made.append(Change(arguments.base.name, name if len(pairs) > 1 else "", *change))
+            checked += its
+    except UserError as error:
+        why = f"not compared with {arguments.base.name}: {error}"
+        made.append(Change(arguments.base.name, "", why))
+        checked = [Checked("base", "", f"against {arguments.base.name}", NOT_TESTED, f"{NOT_TESTED}: {why}")]
+    return made, checked if arguments.fail_if_worse else []
+
+
+def _pairs(base: Path, run: Path) -> Iterator[tuple[str, list[str]]]:
+    """Each system of the run with its label in the base and in the run."""
+    with Observations() as index:
+        index.read(sources_of([base, run]))
+        of: list[dict[str, str]] = [{}, {}]
+        for (place, name), label in zip(index.runs_and_names(), index.systems(), strict=True):
+            of[place][name] = label
+    before, now = of
+    if len(before) == len(now) == 1:
+        before = dict.fromkeys(now, *before.values())
+    if missing := [one_line(name) for name in now if name not in before]:
+        known = ", ".join(map(one_line, before))
+        raise UserError(f"the base has no scores of {', '.join(missing)}; it has {known or 'none'}")
+    yield from ((name, [before[name], label]) for name, label in now.items())
+
+
+def _change(
+    arguments: argparse.Namespace, runs: list[Path], labels: list[str], cluster: str, family: int
+) -> tuple[tuple[str, Any], list[Checked]]:
+    from longmark.analysis.compare import compare
+    from longmark.analysis.compare.gate import against_first
+    from longmark.analysis.compare.margin import parsed
+    from longmark.analysis.compare.page import document
+    from longmark.scores.paired import BY_EACH
+
+    found = compare(
+        runs,
+        by=BY_EACH,
+        systems=labels,
+        slices=arguments.by,
+        cluster=cluster,
+        bounds=bounds_of(getattr(arguments, "bounds", [])),
+        margin=parsed(arguments.margin),
+        against_first=True,
+        alpha=0.05 / family,
+    )
+    first = document(found).sections[0]
+    says = first.says.partition(" Significant differences:")[0]
+    if any(pair.p is not None and not pair.significant for one in found.metrics for pair in one.pairs):
+        says += " A change without a significant difference could be chance."
+    table = next(table for table in first.tables if table.name == "results")
+    return (says, table), against_first(found) if arguments.fail_if_worse else []
