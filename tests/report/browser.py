@@ -2,46 +2,99 @@
 
 from __future__ import annotations
 
+import atexit
 import re
 import shutil
-import subprocess
+from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
+from queue import SimpleQueue
+from threading import Thread
+from typing import Any
 
 import pytest
 
 CHROMIUM = shutil.which("chromium")
 needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed (apt-get install chromium)")
 
-_FLAGS = [
-    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"),
-    *("--disable-background-networking", "--disable-component-update", "--enable-logging=stderr"),
-    *("--window-size=1280,900", "--virtual-time-budget=5000", "--dump-dom"),
-]
+_FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]
+_BUDGET = 5000  # virtual milliseconds that a page has: its clock jumps over waits
 
 
-def opened(page: Path, profile: Path, state: str = "") -> str:
+class _Browser:
+    """One browser, with one page, for all tests of a process: a start takes as long as five pages. It lives on a thread
+    of its own, because Playwright keeps an event loop running, beside which a test could not run its own."""
+
+    def __init__(self) -> None:
+        self._addresses: SimpleQueue[str | None] = SimpleQueue()
+        self._replies: SimpleQueue[tuple[str, list[str]] | Exception] = SimpleQueue()
+        self._thread = Thread(target=self._live, daemon=True)
+        self._thread.start()
+        atexit.register(self._end)
+
+    def show(self, address: str) -> tuple[str, list[str]]:
+        """The HTML of a page when its time is over, and what the console held."""
+        self._addresses.put(address)
+        reply = self._replies.get(timeout=120)
+        if isinstance(reply, Exception):
+            raise reply
+        return reply
+
+    def _end(self) -> None:
+        self._addresses.put(None)
+        self._thread.join(10)
+
+    def _live(self) -> None:
+        try:
+            from playwright.sync_api import sync_playwright
+
+            with sync_playwright() as playwright:
+                browser = playwright.chromium.launch(executable_path=CHROMIUM, args=_FLAGS)
+                self._serve(browser.new_page(viewport={"width": 1280, "height": 900}))
+                browser.close()
+        except Exception as error:
+            while self._addresses.get() is not None:
+                self._replies.put(error)
+
+    def _serve(self, page: Any) -> None:
+        console: list[str] = []
+        over: list[object] = []
+        page.on("console", lambda message: console.append(message.text))
+        page.on("pageerror", lambda error: console.append(str(error)))
+        clock = page.context.new_cdp_session(page)
+        policy = {"policy": "pauseIfNetworkFetchesPending", "budget": _BUDGET}
+        clock.on("Emulation.virtualTimeBudgetExpired", lambda event: over.append(event))
+        while (address := self._addresses.get()) is not None:
+            try:
+                page.goto("about:blank")  # an address that differs in its state alone would not load the page again
+                console.clear(), over.clear()
+                page.goto(address)
+                clock.send("Emulation.setVirtualTimePolicy", policy)
+                while not over:
+                    page.wait_for_timeout(5)
+                self._replies.put((page.content(), list(console)))
+                clock.send("Emulation.setVirtualTimePolicy", {"policy": "advance"})
+            except Exception as error:
+                self._replies.put(error)
+
+
+_browser = cache(_Browser)
+
+
+def opened(page: Path, state: str = "") -> str:
     """The page's HTML after its script has run; fails where the console holds any message. state: of the address."""
-    assert CHROMIUM is not None
-    done = subprocess.run(
-        [CHROMIUM, *_FLAGS, f"--user-data-dir={profile}", page.as_uri() + state],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=True,
-    )
-    console = [line for line in done.stderr.splitlines() if ":CONSOLE" in line]
+    source, console = _browser().show(page.as_uri() + state)
     assert not console, console
-    return done.stdout.split('<script type="application/json"')[0]
+    return source.split('<script type="application/json"')[0]
 
 
-def after(page: Path, profile: Path, script: str, state: str = "") -> str:
+def after(page: Path, script: str, state: str = "") -> str:
     """The same where a reader does more than the address can say: `script` runs at the end, in a copy of the page that
     has no content policy."""
     source = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", page.read_text("utf-8"))
     copy = page.with_name(f"{page.stem}-after.html")
     copy.write_text(source.replace("</body>", f"<script>{script}</script></body>"), "utf-8")
-    return opened(copy, profile, state)
+    return opened(copy, state)
 
 
 class _Reader(HTMLParser):

@@ -1,6 +1,7 @@
 import base64
 import hashlib
 import re
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,10 @@ from tests.report.test_html import Page
 
 import longmark
 from longmark.errors import UserError
+from longmark.report import document
 from longmark.report.charts import ForestRow, forest
 from longmark.report.document import MOST_ROWS, Document, Section, write_document
+from longmark.report.figures import rendered
 from longmark.report.html import write_report
 from longmark.report.tables import Cell, Column, Range, Table, as_csv
 
@@ -231,7 +234,7 @@ def test_on_a_phone_every_cell_of_a_broad_table_is_in_sight_and_on_a_desktop_it_
     }
     show([390, 1280]);
     """
-    dom = after(tmp_path / "page.html", tmp_path / "profile", script)
+    dom = after(tmp_path / "page.html", script)
     match = re.search(r'<pre id="found">(.*?)</pre>', dom)
     assert match is not None
     phone, label, desktop = match[1].split("; ")
@@ -256,18 +259,20 @@ _HEIGHT = """
 @needs_chromium
 @pytest.mark.parametrize(("sections", "rows", "columns", "figures"), [(9, 20, 9, 0), (3, 60, 12, 9), (12, 3, 3, 2)])
 def test_a_page_on_a_phone_is_short_until_it_is_unfolded_whatever_stands_on_it(
-    tmp_path: Path, sections: int, rows: int, columns: int, figures: int
+    tmp_path: Path, sections: int, rows: int, columns: int, figures: int, monkeypatch: pytest.MonkeyPatch
 ):
     heads = tuple(Column(f"column {i}") for i in range(columns))
     cells = [tuple(f"a few words {i}" for i in range(columns)) for _ in range(rows)]
     lanes = [ForestRow(f"lane {i}", i, i - 1, i + 1) for i in range(30)]
-    drawn = [forest(lanes, f"Figure {i}") for i in range(figures)]
+    drawn = [forest(lanes, "Figure")] * figures
+    once = cache(rendered)  # they are all alike
+    monkeypatch.setattr(document, "rendered", lambda figure, salt: once(figure))
     parts = [
         Section(f"S{i}", "What it shows. " * 9, [Table(f"t{i}{j}", f"T{j}", heads, cells) for j in (0, 1)], drawn)
         for i in range(sections)
     ]
     shown = page(tmp_path, *parts, notices=["A notice of some length. " * 12] * 4)
-    high = re.search(r'<pre id="high">(\d+)</pre>', after(tmp_path / "page.html", tmp_path / "profile", _HEIGHT))
+    high = re.search(r'<pre id="high">(\d+)</pre>', after(tmp_path / "page.html", _HEIGHT))
     assert high is not None
     assert 1_000 < int(high[1]) < 8_000
     assert shown.source.count("<table") == 2 * sections, "folded, not left out"
@@ -282,7 +287,7 @@ def test_a_broad_table_takes_the_page_and_a_broader_one_shows_where_it_is_cut_of
     const cues = boxes.map((box) => getComputedStyle(box).backgroundAttachment.includes("local"));
     const cut = boxes.map((box) => box.scrollWidth > box.clientWidth);
     document.body.innerHTML = `<p>broad: ${boxes[0].clientWidth > 1100}, cut: ${cut}, cues: ${cues}`;"""
-    found = after(tmp_path / "page.html", tmp_path / "profile", measure)
+    found = after(tmp_path / "page.html", measure)
     assert "<p>broad: true, cut: false,true, cues: true,true" in found
 
 

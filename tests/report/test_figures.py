@@ -462,7 +462,7 @@ document.body.innerHTML = `<pre id="found">${found.length} found\\n${found.join(
 def test_no_text_is_cut_or_upon_another_on_a_desktop_or_a_phone(tmp_path, no_files):
     sections = [Section(str(count), "", figures=list(all_figures(count).values())) for count in (1, 7, 16)]
     write_document(Document("test", "Figures", "", sections), tmp_path / "page.html")
-    dom = after(tmp_path / "page.html", tmp_path / "profile", _MEASURE)
+    dom = after(tmp_path / "page.html", _MEASURE)
     found = re.search(r'<pre id="found">(.*?)</pre>', dom, re.DOTALL)
     assert found is not None
     assert found[1].startswith("0 found"), unescape(found[1][:2000])

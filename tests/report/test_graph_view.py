@@ -171,7 +171,7 @@ def test_a_tap_shows_the_statement_and_foreign_text_stays_text(tmp_path: Path) -
     const tap = () => new MouseEvent("click", {bubbles: true});
     setTimeout(() => document.querySelector('.shape[data-label="2"]').dispatchEvent(tap()), 800);
     """
-    shown = after(page, tmp_path / "profile", tap, "#open=ice")
+    shown = after(page, tap, "#open=ice")
     assert '<figcaption class="chosen" dir="auto" aria-live="polite">2 (missing): Nine days. &lt;/script&gt;' in shown
     assert 'class="link entails on" d=' in shown
     assert "owned" not in shown.partition("<title>")[2].partition("</title>")[0]

@@ -112,7 +112,7 @@ def test_a_reader_sees_the_reason_first_and_the_quotes_in_the_answer(tmp_path: P
     options: dict[str, Any] = {"judges": judge, "reasons": True, "cache": tmp_path / "calls.sqlite"}
     longmark.run(examples, "ccrs.question_relevance", out=tmp_path / "run", **options)
     write_report([tmp_path / "run"], tmp_path / "page.html")
-    dom = opened(tmp_path / "page.html", tmp_path / "profile", "#open=one")
+    dom = opened(tmp_path / "page.html", "#open=one")
     assert '<mark class="quoted" data-quotes="1">broke &lt;b&gt;lines&lt;/b&gt;</mark>' in dom
     assert dom.count("<mark ") == 1
     shown = texts(dom)

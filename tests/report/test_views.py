@@ -58,25 +58,25 @@ def page(run: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def ice(page: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
+def ice(page: Path) -> str:
     """The page with the first answer open."""
-    return opened(page, tmp_path_factory.mktemp("ice"), "#open=ice")
+    return opened(page, "#open=ice")
 
 
 @pytest.fixture(scope="module")
-def all_of_ice(page: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
+def all_of_ice(page: Path) -> str:
     """The same with all that is folded."""
-    return after(page, tmp_path_factory.mktemp("all"), OPEN_ALL, "#open=ice")
+    return after(page, OPEN_ALL, "#open=ice")
 
 
 @pytest.fixture(scope="module")
-def panels(page: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+def panels(page: Path) -> dict[str, str]:
     """Id -> what is shown of that answer, all that is folded too."""
-    return panels_of(page, tmp_path_factory.mktemp("panels"), RECORDS)
+    return panels_of(page, RECORDS)
 
 
-def panels_of(page: Path, profile: Path, records: Sequence[dict[str, Any]]) -> dict[str, str]:
-    shown = after(page, profile, PANELS).split('<div class="panel">')[1:]
+def panels_of(page: Path, records: Sequence[dict[str, Any]]) -> dict[str, str]:
+    shown = after(page, PANELS).split('<div class="panel">')[1:]
     return dict(zip([record["id"] for record in records], shown, strict=True))
 
 
@@ -171,7 +171,7 @@ def test_rows_that_do_not_name_a_passage_are_not_guessed_at(run: Path, tmp_path:
         return row
 
     write_report([rewritten(run, tmp_path / "older", older)], tmp_path / "older.html")
-    shown = view(opened(tmp_path / "older.html", tmp_path / "profile", "#open=ice"), CONTRIBUTED)
+    shown = view(opened(tmp_path / "older.html", "#open=ice"), CONTRIBUTED)
     assert shown.count("|passages|not known|") == 5
 
 
@@ -200,7 +200,7 @@ def test_an_answer_that_was_cut_off_says_so(tmp_path: Path):
         for n, note in enumerate(notes)
     ]
     write_report([score_run(tmp_path / "cut", records, "score.readability")], tmp_path / "cut.html")
-    shown = list(map(texts, panels_of(tmp_path / "cut.html", tmp_path / "profile", records).values()))
+    shown = list(map(texts, panels_of(tmp_path / "cut.html", records).values()))
     limit = "|Cut off.|The generator’s reply ended at its limit"
     assert [limit in one for one in shown] == [True, True, False, False, False]
     assert f"{limit} of 300 tokens.|" in shown[0]
@@ -212,7 +212,7 @@ def test_dimensions_without_the_score_show_what_they_have(run: Path, tmp_path: P
         return None if row["metric"] == "score.specificity" else row
 
     write_report([rewritten(run, tmp_path / "some", dimensions)], tmp_path / "some.html")
-    shown = view(opened(tmp_path / "some.html", tmp_path / "profile", "#open=ice"), VERDICTS)
+    shown = view(opened(tmp_path / "some.html", "#open=ice"), VERDICTS)
     assert f"|{CLAIM}|votes and reasons|hazard|✓|yes|location|✓|yes|timeline|✗|no|2 of 3|intensity|✓|yes|" in shown
     assert "Claims without a detail are not recorded here" in shown
 
@@ -228,7 +228,7 @@ def test_an_answer_of_thirty_thousand_words_and_three_hundred_claims(tmp_path: P
       document.title = [...before, height(), cells()].join(" ");
     }, 500);
     """
-    dom = after(tmp_path / "long.html", tmp_path / "profile", script, "#open=long")
+    dom = after(tmp_path / "long.html", script, "#open=long")
     folded, few, unfolded, many = map(int, re.findall(r"<title>(\d+) (\d+) (\d+) (\d+)</title>", dom)[0])
     assert (few, many) == (12 * 4, CLAIMS * 4), "what is folded is not laid out"
     assert folded < 1500 < 10_000 < unfolded
@@ -267,7 +267,7 @@ def test_a_value_that_is_not_for_a_line_is_no_gap_of_an_ended_run(ice: str, run:
     manifest = orjson.loads((running / "manifest.json").read_bytes())
     (running / "manifest.json").write_bytes(orjson.dumps({**manifest, "finished": None}))
     write_report([run, running], tmp_path / "both.html")
-    assert "not scored yet" in opened(tmp_path / "both.html", tmp_path / "profile", "#open=ice")
+    assert "not scored yet" in opened(tmp_path / "both.html", "#open=ice")
 
 
 ODD: tuple[Any, ...] = (None, 3, "x", [], {}, [{"claim": 3}], {"x": 1e300})
@@ -312,7 +312,7 @@ def test_evidence_of_another_shape_is_shown_as_any_other(run: Path, tmp_path: Pa
     (folder / "rows.jsonl").write_bytes(b"".join(orjson.dumps(one) + b"\n" for one in changed))
     assert len(examples) > 300
     write_report([folder], tmp_path / "odd.html", most=len(examples))
-    dom = after(tmp_path / "odd.html", tmp_path / "profile", PANELS)
+    dom = after(tmp_path / "odd.html", PANELS)
     assert f"<title>{len(examples)} panels</title>" in dom
     recorded = sum("<bdi>Evidence as recorded</bdi>" in one for one in answers_on(tmp_path / "odd.html"))
     assert 0 < recorded < len(examples), "some are shown by a view, others as recorded"

@@ -57,13 +57,11 @@ def test_the_page_of_tables_leads_to_the_pages_of_answers(whole: tuple[ScorePlan
 
 
 @needs_chromium
-def test_an_answer_has_a_view_for_each_of_several_evaluators_and_proxies(
-    whole: tuple[ScorePlan, Outcome], tmp_path: Path
-):
+def test_an_answer_has_a_view_for_each_of_several_evaluators_and_proxies(whole: tuple[ScorePlan, Outcome]):
     plan, _ = whole
     page = write_pages(plan)[0]
     name = next(iter(Reading(plan.answers_path(plan.generators[0])))).id
-    shown = opened(page, tmp_path / "profile", f"#open={name}")
+    shown = opened(page, f"#open={name}")
     titles = re.findall(r"<h4><bdi>(.*?)</bdi></h4><span class=\"view-count\">", shown)
     assert titles == [
         *("Claims and their verdicts by yes", "Claims and their verdicts by no", "Points and what each adds"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import math
 from pathlib import Path
@@ -13,7 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from longmark import metrics
-from longmark.metrics.classic import _tokens, bleu
+from longmark.metric import Score
+from longmark.metrics.classic import _tokens, bleu, length
 from longmark.metrics.classic._rouge import longest_in_common, ngrams_in_common, rouge
 from longmark.metrics.classic._tokens import Tokenizer, tokens
 from longmark.records import Example
@@ -197,14 +199,13 @@ def test_the_longer_text_is_right_as_often_as_is_known():
         pytest.skip(f"the real pairs are not here: {path}")
     right = {"human_vs_model": 0, "model_vs_model": 0}
     for one in json.loads(path.read_text(encoding="utf-8")):
-        a, b = (scored_length(one[side]) for side in ("response_a", "response_b"))
+        a, b = (asyncio.run(characters(one[side])) for side in ("response_a", "response_b"))
         choice = "same" if a == b else "response_a" if a > b else "response_b"
         right[one["compare_type"]] += choice == one["label"]
     assert right == {"human_vs_model": 179, "model_vs_model": 95}
 
 
-def scored_length(answer: str) -> float:
-    found = score_sync("classic.length.characters", Example(id="1", answer=answer))
-    value = found["classic.length.characters"].value
-    assert value is not None
-    return value
+async def characters(answer: str) -> float:
+    scores = await length.score(Example(id="1", answer=answer), None, length.Params())
+    assert isinstance(scores["characters"], Score)
+    return scores["characters"].value

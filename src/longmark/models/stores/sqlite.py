@@ -332,10 +332,10 @@ def file_system(path: Path, mounts: Path = Path("/proc/self/mountinfo")) -> str:
         place = path.expanduser().resolve()
     except (OSError, RuntimeError):  # RuntimeError: a link to itself
         return ""
-    found = (Path("/"), "")
+    found = ("", "")
     for line in lines:  # later mounts hide earlier ones
         fields, _, kinds = line.partition(" - ")
-        point = Path(fields.split(" ")[4].replace("\\040", " "))
-        if place.is_relative_to(point) and len(point.parts) >= len(found[0].parts):
+        point = fields.split(" ")[4].replace("\\040", " ").rstrip("/") + "/"
+        if f"{place}/".startswith(point) and len(point) >= len(found[0]):
             found = (point, kinds.split(" ")[0])
     return found[1]
