@@ -20,7 +20,7 @@ def parameters(
     """The metric's parameters, with the given texts in place of the defaults; and what is given of how its judges are
     asked. as_published: other parameters have the values of the metric's paper. UnknownName for a parameter or a choice
     that it does not have; UserError for another value that it cannot have."""
-    kinds, asked = get_type_hints(metric.params), judging_kinds(metric)
+    kinds, asked = _hints(metric.params), judging_kinds(metric)
     values: dict[str, Any] = metric.as_published if as_published else {}
     judging: dict[str, Any] = {}
     for key, text in given.items():
@@ -37,7 +37,7 @@ def parameters(
 
 def judging_kinds(metric: Metric) -> dict[str, Any]:
     """How a metric's judges are asked, as far as that can change its scores: name -> type."""
-    kinds = get_type_hints(Judging) | {"scoring": Literal[SCORINGS], "reasons": bool}
+    kinds = _hints(Judging) | {"scoring": Literal[SCORINGS], "reasons": bool}
     reasons = any(prompt.use == "reason" for prompt in metric.prompts)
     able = {"reasons": reasons, "seed": bool(metric.models)}
     return {one.name: kinds[one.name] for one in dataclasses.fields(Judging) if able.get(one.name, metric.judged)}
@@ -48,6 +48,9 @@ def not_default(params: Any) -> dict[str, Any]:
     default = _default(type(params))  # type: ignore[arg-type]
     pairs = ((one.name, getattr(params, one.name)) for one in dataclasses.fields(params))
     return {name: value for name, value in pairs if value != getattr(default, name)}
+
+
+_hints = cache(get_type_hints)
 
 
 @cache

@@ -284,7 +284,8 @@ def _prepare(database: sqlite3.Connection, path: Path) -> None:
             database.execute("ROLLBACK")
             raise
         database.execute("COMMIT")
-    there = _columns(database)
+    if layout != _LAYOUT or not TABLES.keys() <= there.keys():
+        there = _columns(database)
     if layout > _LAYOUT or any(there.get(table) != columns for table, columns in _wanted().items()):
         raise UserError(
             f"the call cache {path} was made by another version of longmark (layout {layout}, this version "
