@@ -67,7 +67,8 @@ class _Browser:
         while (address := self._addresses.get()) is not None:
             try:
                 page.goto("about:blank")  # an address that differs in its state alone would not load the page again
-                console.clear(), over.clear()
+                console.clear()
+                over.clear()
                 page.goto(address)
                 clock.send("Emulation.setVirtualTimePolicy", policy)
                 while not over:
