@@ -28,7 +28,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import AbstractAsyncContextManager, closing, nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -86,6 +86,11 @@ def fill(cache: Path, count: int) -> None:
         async def chat(self, request: Any) -> ChatReply:
             asked.append(call_key(identity, "chat", request))
             return ChatReply("50")
+
+        def asking(self, _prompt: str) -> AbstractAsyncContextManager[Judge]:
+            return nullcontext(self)
+
+        def heard(self, _reply: ChatReply, *, read: bool) -> None: ...
 
     models: Any = SimpleNamespace(judges=(Judge(),), prompts=PromptBook(), judging=Judging(reasons=True))
 

@@ -104,7 +104,9 @@ VERBS: dict[str, Callable[[Path, Path], Any]] = {
     "metrics-study": lambda source, home: said(source, home, "metrics-study", source, "--draws", "50"),
     "power": lambda source, home: said(source, home, "power", source),
     "metaeval": lambda source, home: said(source, home, "metaeval", source, human(home)),
-    "metaeval in Python": lambda source, home: read_answers(tuple(rows_of(source))).scores,
+    "metaeval in Python": lambda source, home: {
+        name: repr(column) for name, column in read_answers(tuple(rows_of(source))).scores.items()
+    },
     "longmark.run(...).scores": long_form,
     "longmark.run(...).rows": python_rows,
 }

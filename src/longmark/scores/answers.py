@@ -9,8 +9,10 @@ can be compared with the same labels.
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +26,7 @@ from longmark.scores.manifest import MetricFacts, read_manifest, refuse_pairs
 from longmark.scores.observations import Observation, Observations
 
 Floats = NDArray[np.float64]
+_NONE, _HASH = float("nan"), 64  # bits
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +39,9 @@ class Answer:
     length: int | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class AnswerScores:
-    """Answers, and for each metric their scores, by the answer's place in `answers`.
+    """Answers, and for each metric their scores, by the answer's place in `answers`; NaN for none.
 
     unscored: metric -> place -> status; signatures: of each metric, a line for each way that its scores were made (none
     for rows made elsewhere); mixed: metrics whose scores were not all made by the same models, prompts and parameters;
@@ -48,20 +51,27 @@ class AnswerScores:
     sources: tuple[str, ...]
     answers: tuple[Answer, ...]
     metrics: dict[str, MetricFacts]
-    scores: dict[str, dict[int, float]]
+    scores: dict[str, Floats]
     unscored: dict[str, dict[int, str]]
-    by_id: dict[str, tuple[int, ...]]
-    by_system: dict[tuple[str, str], tuple[int, ...]]
     signatures: dict[str, tuple[str, ...]] = field(default_factory=dict)
     mixed: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()
 
-    def column(self, metric: str) -> Floats:
-        """The metric's score of every answer, NaN for none."""
-        column = np.full(len(self.answers), np.nan)
-        scores = self.scores[metric]
-        column[list(scores)] = list(scores.values())
-        return column
+    @cached_property
+    def by_id(self) -> dict[str, tuple[int, ...]]:
+        found: dict[str, tuple[int, ...]] = {}
+        for place, answer in enumerate(self.answers):
+            found[answer.example_id] = (*found.get(answer.example_id, ()), place)
+        return found
+
+    @cached_property
+    def by_system(self) -> dict[tuple[str, str], tuple[int, ...]]:
+        """By question and system."""
+        found: dict[tuple[str, str], tuple[int, ...]] = {}
+        for place, answer in enumerate(self.answers):
+            key = (answer.question_id, answer.system)
+            found[key] = (*found.get(key, ()), place)
+        return found
 
     @property
     def systems(self) -> tuple[str, ...]:
@@ -84,34 +94,41 @@ def read_answers(
     if empty := next((source for source in sources if not source.answers), None):
         raise no_rows([empty.path or Path("the list")])
     groups = _groups(sources)
+    for source in sources:
+        source.texts.clear()
     return replace(_selected(_joined(sources, names, groups), wanted, lower), notices=tuple(notices))
 
 
 @dataclass(slots=True)
 class _Source:
-    """One source as it was read: answers by id; scores and statuses by metric and id."""
+    """One source as it was read: answers; scores (NaN: none) and statuses by metric and the answer's place."""
 
     path: Path | None
     facts: dict[str, MetricFacts] = field(default_factory=dict)
-    answers: dict[tuple[str, str], Answer] = field(default_factory=dict)  # (id, system)
-    texts: dict[str, tuple[int, int]] = field(default_factory=dict)  # id -> length and hash of the answer
-    scores: dict[str, dict[tuple[str, str], float]] = field(default_factory=dict)
-    unscored: dict[str, dict[tuple[str, str], str]] = field(default_factory=dict)
+    answers: list[Answer] = field(default_factory=list)
+    texts: dict[str, int] = field(default_factory=dict)  # id -> length and hash of the answer, in one number
+    scores: dict[str, array[float]] = field(default_factory=dict)
+    unscored: dict[str, dict[int, str]] = field(default_factory=dict)
     signatures: dict[str, list[Signature]] = field(default_factory=dict)
 
     def add(self, one: Observation) -> None:
-        key = (one.example_id, one.system if one.named else "")
-        length = self.texts.get(one.example_id, (None, 0))[0]
-        self.answers.setdefault(key, Answer(one.example_id, one.question_id, key[1], length))
+        """Observations of an answer follow each other."""
+        last, system = self.answers[-1] if self.answers else None, one.system if one.named else ""
+        if last is None or (last.example_id, last.system) != (one.example_id, system):
+            text = self.texts.get(one.example_id)
+            self.answers.append(
+                Answer(one.example_id, one.question_id, system, None if text is None else text >> _HASH)
+            )
+        place, column = len(self.answers) - 1, self.scores[one.metric]
+        column.extend([_NONE] * (place - len(column)))
+        column.append(_NONE if one.score is None else one.score)
         if one.score is None:
-            self.unscored[one.metric][key] = one.status
-        else:
-            self.scores[one.metric][key] = one.score
+            self.unscored[one.metric][place] = one.status
 
     def systems_of(self) -> dict[str, set[str]]:
         found: dict[str, set[str]] = {}
-        for name, system in self.answers:
-            found.setdefault(name, set()).add(system)
+        for answer in self.answers:
+            found.setdefault(answer.example_id, set()).add(answer.system)
         return found
 
 
@@ -137,12 +154,15 @@ def _read(given: Source, notices: list[str]) -> _Source:
             observations.add_run(path)
             for example in examples_of(path):
                 if isinstance(example, Example) and example.answer is not None:
-                    source.texts[example.id] = (len(example.answer.strip()), hash(example.answer))
+                    text = len(example.answer.strip()) << _HASH
+                    source.texts[example.id] = text | hash(example.answer) & (1 << _HASH) - 1
         for metric in observations.metrics:
             source.signatures[metric] = observations.signatures(metric, 0)
-            source.scores[metric], source.unscored[metric] = {}, {}
+            source.scores[metric], source.unscored[metric] = array("d"), {}
         for one in observations.select():
             source.add(one)
+        for column in source.scores.values():
+            column.extend([_NONE] * (len(source.answers) - len(column)))
         notices += observations.notices
     return source
 
@@ -182,7 +202,7 @@ def _same_answers(one: _Source, other: _Source) -> bool:
 def _joined(sources: Sequence[_Source], names: Sequence[str], groups: Sequence[int]) -> AnswerScores:
     answers: list[Answer] = []
     places: dict[tuple[int, str, str], int] = {}
-    scores: dict[str, dict[int, float]] = {}
+    parts: dict[str, list[tuple[Sequence[int], Floats]]] = {}  # metric -> places and scores
     unscored: dict[str, dict[int, str]] = {}
     facts: dict[str, MetricFacts] = {}
     ways: dict[str, set[bytes]] = {}
@@ -190,13 +210,18 @@ def _joined(sources: Sequence[_Source], names: Sequence[str], groups: Sequence[i
     held: dict[tuple[int, str], str] = {}  # (group, id) -> system, if the sources name systems differently
     for source, name, group in zip(sources, names, groups, strict=True):
         others = [other for other, own in zip(sources, groups, strict=True) if own == group and other is not source]
-        for key, answer in source.answers.items():
-            system = held.setdefault((group, answer.example_id), answer.system) if others else answer.system
-            place = places.setdefault((group, answer.example_id, system), len(answers))
-            if place == len(answers):
-                answers.append(replace(answer, system=system))
-            places[group, answer.example_id, key[1]] = place
-        here = {key: places[group, *key] for key in source.answers}
+        here: Sequence[int] = range(len(answers), len(answers) + len(source.answers))
+        if others:
+            here = []
+            for answer in source.answers:
+                system = held.setdefault((group, answer.example_id), answer.system)
+                place = places.setdefault((group, answer.example_id, system), len(answers))
+                if place == len(answers):
+                    answers.append(replace(answer, system=system))
+                places[group, answer.example_id, answer.system] = place
+                here.append(place)
+        else:
+            answers += source.answers
         for metric in source.scores:
             twice = any(_scored_otherwise(source, other, metric) for other in others)
             label = f"{metric} ({name})" if twice else metric
@@ -204,21 +229,19 @@ def _joined(sources: Sequence[_Source], names: Sequence[str], groups: Sequence[i
             made = source.signatures[metric]
             ways.setdefault(label, set()).update(map(_made_by, made))
             lines.setdefault(label, []).extend(one.line(metric) for one in made if one.version)
-            scores.setdefault(label, {}).update({here[key]: score for key, score in source.scores[metric].items()})
-            unscored.setdefault(label, {}).update({here[key]: why for key, why in source.unscored[metric].items()})
-    by_id: dict[str, list[int]] = {}
-    by_system: dict[tuple[str, str], list[int]] = {}
-    for place, answer in enumerate(answers):
-        by_id.setdefault(answer.example_id, []).append(place)
-        by_system.setdefault((answer.question_id, answer.system), []).append(place)
+            parts.setdefault(label, []).append((here, np.array(source.scores[metric])))
+            unscored.setdefault(label, {}).update({here[at]: why for at, why in source.unscored[metric].items()})
+    scores = {label: np.full(len(answers), np.nan) for label in parts}
+    for label, of in parts.items():
+        for here, column in of:
+            there = ~np.isnan(column)
+            scores[label][np.array(here, dtype=np.int64)[there]] = column[there]
     return AnswerScores(
         tuple(names),
         tuple(answers),
         facts,
         scores,
         unscored,
-        {key: tuple(found) for key, found in by_id.items()},
-        {key: tuple(found) for key, found in by_system.items()},
         {label: tuple(dict.fromkeys(own)) for label, own in lines.items()},
         tuple(label for label, own in ways.items() if len(own) > 1),
     )
@@ -228,7 +251,14 @@ def _scored_otherwise(one: _Source, other: _Source, metric: str) -> bool:
     """Whether two sources of the same answers have different scores of a metric."""
     if metric not in other.scores:
         return False
-    mine, theirs = ({name: score for (name, _), score in source.scores[metric].items()} for source in (one, other))
+    mine, theirs = (
+        {
+            its.example_id: score
+            for its, score in zip(source.answers, source.scores[metric], strict=True)
+            if score == score
+        }
+        for source in (one, other)
+    )
     return mine != theirs
 
 

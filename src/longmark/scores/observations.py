@@ -389,7 +389,7 @@ class Observations:
             query, (*keys.values(),)
         ):
             if wanted in (None, its := systems[system][1]):
-                of[-1] = orjson.loads(of[-1]) if of[-1] else {}
+                of[-1] = orjson.loads(of[-1]) if of[-1] not in (None, b"{}") else {}
                 yield Observation(run, one, question, cluster, its, bool(named), judge, names[metric], *of)
 
     def questions(self) -> list[str]:

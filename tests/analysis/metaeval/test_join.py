@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -66,7 +67,7 @@ def test_the_same_answers_by_two_judges_are_two_metrics(tmp_path: Path):
     marks = read_answers([first, second])
     assert list(marks.metrics) == ["m (judge-a)", "m (judge-b)"]
     assert len(marks.answers) == 2
-    assert list(marks.column("m (judge-b)")) == [0.3, 0.4]
+    assert list(marks.scores["m (judge-b)"]) == [0.3, 0.4]
     assert list(read_answers([first, second], ["m"]).metrics) == ["m (judge-a)", "m (judge-b)"]
     again = run_folder(tmp_path / "again", answers, "again", {"e1": 0.1, "e2": 0.2})
     assert list(read_answers([first, again]).metrics) == ["m"]
@@ -155,3 +156,18 @@ def test_an_answer_is_in_one_group():
         ("mode",),
         ("No results by the column subject: it has 70 different values.",),
     )
+
+
+def test_a_labelled_answer_takes_little_memory():
+    answers = 2_000
+    rows = [row(f"example-{i:06}", "m", i % 7, question_id=f"question-{i:06}") for i in range(answers)]
+    with Labels([{"example_id": f"example-{i:06}", "value": i % 5, "rater": "r"} for i in range(answers)]) as human:
+        tracemalloc.start()
+        try:
+            held = join(human, read_answers(rows), "rating")
+            now, peak = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+    assert len(held[0]) == answers
+    assert now < 650 * answers  # bytes; 510 and 770 when this was written
+    assert peak < 1_000 * answers

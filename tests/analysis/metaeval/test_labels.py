@@ -9,11 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longmark.analysis.metaeval.labels import BINARY, CATEGORIES, NUMERIC, ORDERED, scale_of
+from longmark.analysis.metaeval.labels import BINARY, CATEGORIES, NUMERIC, ORDERED, Rating, scale_of
 from longmark.errors import BadInput, UnknownName, UserError
 from longmark.records.pair import plurality
 from longmark.scores.labels import ColumnOptions, Labels
-from longmark.scores.observations import Observation
 
 
 def written(folder: Path, text: str, name: str = "human.csv") -> Path:
@@ -22,8 +21,9 @@ def written(folder: Path, text: str, name: str = "human.csv") -> Path:
     return path
 
 
-def ratings(values: list[Any]) -> list[Observation]:
-    return list(Labels([{"example_id": str(i), "value": value} for i, value in enumerate(values)]).select())
+def ratings(values: list[Any]) -> list[Rating]:
+    labels = Labels([{"example_id": str(i), "value": value} for i, value in enumerate(values)])
+    return [Rating(one.metric, one.rater, one.value, one.line) for one in labels.select()]
 
 
 def test_a_file_of_ratings(tmp_path: Path):

@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from math import isnan
 
 import numpy as np
 
@@ -148,11 +149,9 @@ def _better(a: float, b: float) -> str:
 
 
 def _chosen(scores: AnswerScores, metric: str, pairs: Sequence[Item], places: int) -> list[str | None]:
-    known, sign = scores.scores[metric], -1 if scores.metrics[metric].higher_is_better is False else 1
-    both = [[known.get(place) for place in pair.places] for pair in pairs]
-    return [
-        None if a is None or b is None else _better(sign * round(a, places), sign * round(b, places)) for a, b in both
-    ]
+    column, sign = scores.scores[metric], -1 if scores.metrics[metric].higher_is_better is False else 1
+    both = [[float(column[place]) for place in pair.places] for pair in pairs]
+    return [None if isnan(a + b) else _better(sign * round(a, places), sign * round(b, places)) for a, b in both]
 
 
 def _strengths(
@@ -177,7 +176,7 @@ def _strengths(
 
 def _differences(scores: AnswerScores, metric: str, pairs: Sequence[Item]) -> Floats:
     """b - a in each pair, oriented so that above 0 the metric prefers b; NaN where one is unscored."""
-    column = oriented(scores.column(metric), scores.metrics[metric])
+    column = oriented(scores.scores[metric], scores.metrics[metric])
     places = np.array([pair.places for pair in pairs], dtype=np.int64).reshape(-1, 2)
     return np.asarray(column[places[:, 1]] - column[places[:, 0]])
 

@@ -12,10 +12,12 @@ none, and counted with the reason.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from longmark.errors import BadInput, UserError
+from longmark.records.files import BadLines, at
 from longmark.scores.answers import AnswerScores
 from longmark.scores.labels import Labels, first_few
 from longmark.scores.observations import Observation
@@ -32,6 +34,15 @@ _LISTED = 20  # wrong lines in an error
 
 
 # Scales -------------------------------------------------------------------------------------------------------------
+
+
+class Rating(NamedTuple):
+    """What a rater gave an answer, and in which line. There is one for each label: it holds no more than is used."""
+
+    label: str
+    rater: str
+    value: float | str
+    line: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +66,7 @@ class Scale:
             return text
         return next(name for name in self.classes if self.number[name] == self.number[text])
 
-    def mean_of(self, ratings: Sequence[Observation]) -> float | None:
+    def mean_of(self, ratings: Sequence[Rating]) -> float | None:
         """The mean of the ratings' numbers; None for categories."""
         numbers = [self.number[text_of(rating.value)] for rating in ratings] if self.numeric else []
         return sum(numbers) / len(numbers) if numbers else None
@@ -70,7 +81,7 @@ class Scale:
         return {name: name for name in self.classes}
 
 
-def scale_of(ratings: Sequence[Observation], order: Sequence[str] = (), file: str = "human") -> Scale:
+def scale_of(ratings: Sequence[Rating], order: Sequence[str] = (), file: str = "human") -> Scale:
     """The scale of a label's ratings. order: categories from lowest to highest.
 
     BadInput if numbers and texts are mixed, or a value is not in the order.
@@ -82,7 +93,7 @@ def scale_of(ratings: Sequence[Observation], order: Sequence[str] = (), file: st
         if {word.casefold() for word in words} <= meaning.keys():
             return Scale(BINARY, tuple(meaning), {word: meaning[word.casefold()] for word in (*words, *meaning)}, 0, 1)
     texts = [rating for rating in ratings if isinstance(rating.value, str)]
-    label = ratings[0].metric
+    label = ratings[0].label
     if not texts:
         number = {text_of(rating.value): float(rating.value) for rating in ratings}
         if set(number.values()) <= {0.0, 1.0}:
@@ -101,10 +112,10 @@ def scale_of(ratings: Sequence[Observation], order: Sequence[str] = (), file: st
     return Scale(CATEGORIES, tuple(sorted(words)), {}, None, None)
 
 
-def _ordered(ratings: Sequence[Observation], order: Sequence[str], file: str) -> Scale:
+def _ordered(ratings: Sequence[Rating], order: Sequence[str], file: str) -> Scale:
     number = {word.casefold(): place / max(1, len(order) - 1) for place, word in enumerate(order)}
     if len(order) < 2 or len(number) < len(order):
-        raise UserError(f"--order {ratings[0].metric}: give two categories or more, each once, lowest first")
+        raise UserError(f"--order {ratings[0].label}: give two categories or more, each once, lowest first")
     unknown = [rating for rating in ratings if text_of(rating.value).casefold() not in number]
     if unknown:
         _refuse(unknown, f"is not in the order {', '.join(order)}", file)
@@ -113,8 +124,8 @@ def _ordered(ratings: Sequence[Observation], order: Sequence[str], file: str) ->
     return Scale(kind, tuple(order), {word: number[word.casefold()] for word in words}, 0, 1)
 
 
-def _refuse(ratings: Sequence[Observation], reason: str, file: str) -> None:
-    lines = [f"{file}:{one.line}: {one.metric}: {text_of(one.value)!r} {reason}" for one in ratings[:_LISTED]]
+def _refuse(ratings: Sequence[Rating], reason: str, file: str) -> None:
+    lines = [f"{file}:{one.line}: {one.label}: {text_of(one.value)!r} {reason}" for one in ratings[:_LISTED]]
     raise BadInput(lines, len(ratings))
 
 
@@ -142,7 +153,7 @@ class Item:
     places: tuple[int, ...]
     reason: str | None
     groups: tuple[str | None, ...]
-    ratings: tuple[Observation, ...] = ()
+    ratings: tuple[Rating, ...] = ()
     choices: tuple[tuple[str, str, bool], ...] = ()
     grades: tuple[tuple[str, float], ...] = ()
 
@@ -175,14 +186,9 @@ def join(human: Labels, scores: AnswerScores, label: str) -> tuple[list[Item], J
 
     BadInput if lines of one item differ in a column to break down by.
     """
-    together: dict[tuple[Hashable, ...], list[tuple[Observation, Place]]] = {}
-    for one in human.select(metric=label):
-        place = _pair(scores, one) if human.choices else _rated(scores, one)
-        about = (one.example_id, *(() if human.choices else (one.system,)))
-        key: tuple[Hashable, ...] = tuple(sorted(place[0])) if human.choices and place[0] else about
-        together.setdefault(key, []).append((one, place))
-    _check_groups(human, [[one for one, _ in lines] for lines in together.values()])
-    items = [_item(human, scores, lines) for lines in together.values()]
+    wrong = BadLines()
+    items = (_choices if human.choices else _ratings)(human, scores, label, wrong)
+    wrong.check()
     names: dict[str, list[str]] = {}
     for item in items:
         if item.reason is not None:
@@ -194,14 +200,40 @@ def join(human: Labels, scores: AnswerScores, label: str) -> tuple[list[Item], J
     return items, Join(len(items), len(joined), unmatched, len(scores.answers) - len(used))
 
 
-def _item(human: Labels, scores: AnswerScores, lines: Sequence[tuple[Observation, Place]]) -> Item:
-    """The item of lines that belong together; the first choice defines which answer is a."""
+def _ratings(human: Labels, scores: AnswerScores, label: str, wrong: BadLines) -> list[Item]:
+    items: dict[tuple[str, str], Item] = {}
+    raters: dict[str, str] = {}
+    for one in human.select(metric=label):
+        key, groups = (one.example_id, one.system), _groups(human, one)
+        rating = Rating(label, raters.setdefault(one.rater, one.rater), one.value, one.line)
+        if item := items.get(key):
+            _check_groups(human, one, item.groups, item.ratings[0].line, wrong)
+            items[key] = replace(item, ratings=(*item.ratings, rating))
+            continue
+        places, reason = _rated(scores, one)
+        name = f"{one.example_id} ({one.system})" if one.system else one.example_id
+        question = name
+        if places:
+            answer = scores.answers[places[0]]
+            name, question = name if one.system else answer.example_id, answer.question_id  # one text, held once
+        items[key] = Item(name, question, places, reason, groups, (rating,))
+    return list(items.values())
+
+
+def _choices(human: Labels, scores: AnswerScores, label: str, wrong: BadLines) -> list[Item]:
+    together: dict[tuple[Hashable, ...], list[tuple[Observation, Place]]] = {}
+    for one in human.select(metric=label):
+        place = _pair(scores, one)
+        lines = together.setdefault(tuple(sorted(place[0])) or (one.example_id,), [])
+        lines.append((one, place))
+        _check_groups(human, one, _groups(human, lines[0][0]), lines[0][0].line, wrong)
+    return [_choice(human, scores, lines) for lines in together.values()]
+
+
+def _choice(human: Labels, scores: AnswerScores, lines: Sequence[tuple[Observation, Place]]) -> Item:
+    """The item of lines that belong together; the first one defines which answer is a."""
     first, (places, reason) = lines[0]
     question = scores.answers[places[0]].question_id if places else None
-    groups = tuple(first.given[column] for column in human.by)
-    if not human.choices:
-        name = f"{first.example_id} ({first.system})" if first.system else first.example_id
-        return Item(name, question or name, places, reason, groups, tuple(one for one, _ in lines))
     name = _name(first)
     choices, grades = [], []
     for one, (its, _) in lines:
@@ -210,7 +242,8 @@ def _item(human: Labels, scores: AnswerScores, lines: Sequence[tuple[Observation
         choices.append((one.rater, _SWAPPED[choice] if swapped else choice, swapped))
         if one.score is not None:
             grades.append((one.rater, -one.score if swapped else one.score))
-    return Item(name, question or first.question_id or name, places, reason, groups, (), tuple(choices), tuple(grades))
+    about = (name, question or first.question_id or name, places, reason, _groups(human, first))
+    return Item(*about, (), tuple(choices), tuple(grades))
 
 
 def _name(choice: Observation) -> str:
@@ -257,17 +290,16 @@ def _side(scores: AnswerScores, question: str | None, name: str) -> Place:
     return (), "the example_id belongs to answers of several systems" if found else NO_ANSWER
 
 
-def _check_groups(human: Labels, together: Iterable[Sequence[Observation]]) -> None:
-    bad = [
-        f"{human.name}:{other.line}: {column}: is {other.given[column]!r}, but {lines[0].given[column]!r} for the same "
-        f"answers in line {lines[0].line}"
-        for lines in together
-        for other in lines[1:]
-        for column in human.by
-        if other.given[column] != lines[0].given[column]
-    ]
-    if bad:
-        raise BadInput(bad[:_LISTED], len(bad))
+def _groups(human: Labels, one: Observation) -> tuple[str | None, ...]:
+    return tuple(one.given[column] for column in human.by)
+
+
+def _check_groups(human: Labels, one: Observation, groups: Sequence[str | None], line: int, wrong: BadLines) -> None:
+    """Notes where a line is not of the groups of the first line on the same answers."""
+    for column, first, its in zip(human.by, groups, _groups(human, one), strict=True):
+        if its != first:
+            what = f"{column}: is {its!r}, but {first!r} for the same answers in line {line}"
+            wrong.add(at(human.name, one.line, what))
 
 
 def check_any(joins: Sequence[Join], human: Labels, scores: AnswerScores) -> None:

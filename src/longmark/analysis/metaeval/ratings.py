@@ -165,7 +165,7 @@ class _Sample:
         self.classes = [plurality(scale.class_of(rating.value) for rating in item.ratings) for item in items]
         self.clusters: Clusters = clusters_of([item.question for item in items])
 
-        self.own = {name: scores.column(name)[self.places] for name in scores.metrics}
+        self.own = {name: scores.scores[name][self.places] for name in scores.metrics}
         self.oriented = {name: oriented(self.own[name], facts) for name, facts in scores.metrics.items()}
 
     def scaled(self, metric: str, low: float, high: float) -> Floats | None:
@@ -293,7 +293,7 @@ class _Sample:
         if len(self.scores.systems) > 1:
             groups += [(system, systems == system) for system in self.scores.systems]
         for metric, facts in self.scores.metrics.items():
-            scores = on_scale(self.scores.column(metric), facts, low, high)
+            scores = on_scale(self.scores.scores[metric], facts, low, high)
             if scores is None:
                 continue
             for system, here in groups:
@@ -307,16 +307,27 @@ def _distinct(values: Floats) -> int:
     return len(np.unique(values[~np.isnan(values)]))
 
 
+@dataclass(frozen=True)
+class _Votes(Sequence[Sequence[Vote]]):
+    """The votes on each item, made when they are looked at: a million of them are not held."""
+
+    items: Sequence[Item]
+    scale: Scale
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def __getitem__(self, place: Any) -> Any:
+        scale = self.scale
+        return [
+            Vote(one.rater, scale.class_of(one.value), scale.number[text_of(one.value)] if scale.numeric else None)
+            for one in self.items[place].ratings
+        ]
+
+
 def _agreement(items: Sequence[Item], sample: _Sample) -> Agreement:
     """Of all rated answers, with and without a row; the ceiling is over those with one."""
     scale = sample.scale
-    votes = [
-        [
-            Vote(one.rater, scale.class_of(one.value), scale.number[text_of(one.value)] if scale.numeric else None)
-            for one in item.ratings
-        ]
-        for item in items
-    ]
     scores: dict[str, Floats] = {}
     rows = [row for row, item in enumerate(items) if item.places]
     for name in sample.scores.metrics if scale.numeric else ():
@@ -324,5 +335,7 @@ def _agreement(items: Sequence[Item], sample: _Sample) -> Agreement:
         scores[name][rows] = sample.oriented[name]
     questions = clusters_of([item.question for item in items])
     with_rows = [bool(item.places) for item in items]
-    rated = RatedItems(votes, questions, numeric=scale.numeric, classes=bool(scale.classes), rows=with_rows)
+    rated = RatedItems(
+        _Votes(items, scale), questions, numeric=scale.numeric, classes=bool(scale.classes), rows=with_rows
+    )
     return agreement(rated, scores, {}, sample.options)

@@ -59,8 +59,8 @@ def on_scale(scores: Floats, facts: MetricFacts, low: float, high: float) -> Flo
 
 def unscored(scores: AnswerScores, metric: str, items: Sequence[Sequence[int]]) -> dict[str, int]:
     """status -> the number of items (places of answers) without a score of the metric; `no row` if there is none."""
-    known, status = scores.scores[metric], scores.unscored[metric]
-    first = [next((place for place in places if place not in known), None) for places in items]
+    status, missing = scores.unscored[metric], np.isnan(scores.scores[metric])
+    first = [next((place for place in places if missing[place]), None) for places in items]
     return dict(Counter(status.get(place, "no row") for place in first if place is not None).most_common())
 
 

@@ -172,7 +172,8 @@ def _add_scores(found: Read, answers: Mapping[str, tuple[Example, System]]) -> N
         if metric in scored.mixed:
             found.notices.append(f"{metric} was scored in several ways (parameters or models differ); its scores are "
                                  "not comparable.")  # fmt: skip
-        found_here: dict[int, str | float] = {**scored.unscored[metric], **scored.scores[metric]}
+        found_here: dict[int, str | float] = {**scored.unscored[metric]}
+        found_here |= {place: score for place, score in enumerate(scored.scores[metric].tolist()) if score == score}
         for place, score in found_here.items():
             name = scored.answers[place].example_id
             if name not in answers:
