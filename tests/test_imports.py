@@ -37,7 +37,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("analysis.studies",),
     ("annotate",),
     ("demo", "api"),
-    ("cli", "__main__"),
+    ("cli", "__main__", "pytest_plugin"),
 )
 SIDE: tuple[tuple[str, ...], ...] = (
     ("scores",),
@@ -49,7 +49,7 @@ SIDE: tuple[tuple[str, ...], ...] = (
     ("analysis.studies", "validator"),
     ("annotate",),
     ("demo", "api"),
-    ("cli", "__main__"),
+    ("cli", "__main__", "pytest_plugin"),
 )
 # records <- scores <- stats <- report <- analysis <- cli; a study runs the engine too
 STUDIES = SIDE.index(("analysis.studies", "validator"))

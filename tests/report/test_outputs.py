@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from lxml import etree
 from markdown_it import MarkdownIt
-from tests.program import in_process, judged, records, write_jsonl
+from tests.program import ROOT, in_process, judged, records, write_jsonl
 from tests.report.runs import METRICS, RELEVANCE, manifest, row, write_run
 from tests.wire import serve
 
@@ -21,17 +22,7 @@ from longmark.report.gates import Checked
 from longmark.report.outputs import MOST, Outcome
 
 FILES = ("--junit", "ci.xml", "--summary", "ci.md", "--json", "ci.json")
-# Jenkins' junit-10.xsd: element -> its attributes, those that it needs, what it may contain
-_SUITE = ({"name", "tests", "failures", "errors", "skipped"}, {"name", "tests", "failures", "errors"})
-_RESULT = ({"type", "message"}, set[str](), set[str]())
-SHAPE: dict[str, tuple[set[str], set[str], set[str]]] = {
-    "testsuites": ({"name", "tests", "failures", "errors"}, set(), {"testsuite"}),
-    "testsuite": (*_SUITE, {"properties", "testcase"}),
-    "properties": (set(), set(), {"property"}),
-    "property": ({"name", "value"}, {"name", "value"}, set()),
-    "testcase": ({"name", "classname"}, {"name"}, {"failure", "error", "skipped"}),
-    **dict.fromkeys(("failure", "error", "skipped"), _RESULT),
-}
+SCHEMA = ROOT / "tests" / "data" / "junit-10.xsd"
 KEYS = {
     *("format", "longmark", "verb", "name", "exit_code", "error", "says", "gates", "scores", "differences", "changes"),
     *("unscored", "worst", "cost", "notices"),
@@ -51,18 +42,23 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def valid(junit: bytes) -> ET.Element:
-    """The root of a JUnit file, whose elements, attributes and counts are those of the schema."""
+    """The root of a JUnit file that is valid for the schema of Jenkins, and whose counts are right."""
+    schema = etree.XMLSchema(etree.parse(SCHEMA))
+    schema.assertValid(etree.fromstring(junit))
     root = ET.fromstring(junit)
     for one in root.iter():
-        allowed, needed, children = SHAPE[one.tag]
-        assert needed <= set(one.attrib) <= allowed, (one.tag, one.attrib)
-        assert {child.tag for child in one} <= children, one.tag
         if one.tag.startswith("testsuite"):
             found = [str(len(list(one.iter(tag)))) for tag in ("testcase", "failure", "error")]
             assert found == [one.get(name) for name in ("tests", "failures", "errors")]
     names = [(case.get("classname"), case.get("name")) for case in root.iter("testcase")]
     assert len(set(names)) == len(names) > 0
     return root
+
+
+def test_the_schema_refuses_what_ci_systems_would_not_read() -> None:
+    for wrong in (b"<testsuites><testcase name='a'/></testsuites>", b"<testsuite name='a' tests='1'/>"):
+        with pytest.raises(etree.DocumentInvalid):
+            valid(wrong)
 
 
 def read() -> tuple[ET.Element, str, Any]:

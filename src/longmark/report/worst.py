@@ -42,16 +42,16 @@ def worst_of(results: Mapping[str, Row], facts: Mapping[str, MetricFacts]) -> li
     low = [(place, name) for name, place in places.items() if place is not None and place < GOOD]
     found: dict[str, tuple[str, str] | None] = {}
     for _, name in sorted(low, key=itemgetter(0)):
-        why = _why(results[name], facts[name])
+        why = why_of(results[name], facts[name])
         if why is None or why[1] not in {other[1] for other in found.values() if other}:
             found[name] = why
         if len(found) == _MOST_REASONS:
             break
-    missing = next(((name, _why(row, facts[name])) for name, row in rows if row.score is None), None)
+    missing = next(((name, why_of(row, facts[name])) for name, row in rows if row.score is None), None)
     return [*found.items(), *([missing] if missing else [])]
 
 
-def _why(row: Row, facts: MetricFacts) -> tuple[str, str] | None:
+def why_of(row: Row, facts: MetricFacts) -> tuple[str, str] | None:
     """What makes a score bad: as the metric declares it, else as its view shows it, else the reason in its evidence."""
     if row.score is None:
         return ("Not scored", row.reason) if row.reason else None
