@@ -37,6 +37,7 @@ FOUND_BY = {
     "a batch that no list shows yet was never submitted": 1293,
     "whoever waits for an earlier batch is an attempt more": 101,
     "results are deleted before they are stored": 77,
+    "what waits for a batch counts as sent": 85,
     "`batches fetch` forgets what a run is submitting": 533,
     "the journal is not synchronised": 77,
 }

@@ -1,7 +1,8 @@
 """What was submitted in batches, on disk before anything is sent: in the call cache's store, fully synchronous.
 
 A batch passes the states `prepared` (nothing was sent but, perhaps, its file), `sending` (its vendor may have it),
-`running` (the vendor's id is known), `done` (the results are stored), `cleaned` (its files at the vendor are deleted).
+`running` (the vendor's id is known), `done` (the results are stored), `cleaned` (its files at the vendor are deleted);
+`lost` is the end of one that its vendor has lost. In the ledger, its calls are `queued` until it is `sending`.
 Each step is committed and synchronised before the next one begins, so that a killed process, or a power cut, leaves a
 batch that the next one finds. A stored result stays until the reply that was made of it is in the cache.
 """
@@ -43,9 +44,11 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A call in a batch. status: None without a result; else the HTTP status of its reply, or UNKNOWN."""
+    """A call in a batch. state: of the batch; status: None without a result; else the HTTP status of its reply, or
+    UNKNOWN."""
 
     batch: str
+    state: str
     status: int | None
     result: bytes | None
 
@@ -82,7 +85,11 @@ class Journal:
     def sending(self, batch: str, file: str | None) -> None:
         """From here on its vendor may have it."""
         values = (file, self._store.now(), batch)
-        self._write(("UPDATE batches SET state = 'sending', file = ?, sent = ? WHERE id = ?", values))
+        its = "id IN (SELECT attempt FROM batch_lines WHERE batch = ?)"
+        self._write(
+            ("UPDATE batches SET state = 'sending', file = ?, sent = ? WHERE id = ?", values),
+            (f"UPDATE attempts SET state = 'sent' WHERE state = 'queued' AND {its}", (batch,)),
+        )
 
     def running(self, batch: str, vendor_id: str) -> None:
         self._write(("UPDATE batches SET state = 'running', vendor_id = ? WHERE id = ?", (vendor_id, batch)))
@@ -131,8 +138,8 @@ class Journal:
     def line(self, key: bytes) -> Line | None:
         """The newest line of a call."""
         found = self._read(
-            "SELECT l.batch, l.status, l.result FROM batch_lines l JOIN batches b ON b.id = l.batch WHERE l.key = ? "
-            "ORDER BY b.created DESC LIMIT 1",
+            "SELECT l.batch, b.state, l.status, l.result FROM batch_lines l JOIN batches b ON b.id = l.batch "
+            "WHERE l.key = ? ORDER BY b.created DESC LIMIT 1",
             (key,),
         )
         return Line(*found[0]) if found else None
