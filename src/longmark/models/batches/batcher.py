@@ -117,7 +117,9 @@ class Batcher:
         told = (
             f"{left} left running. The same command waits for them; longmark batches lists, fetches and cancels them."
         )
-        return [told] if self.tracker.left else []
+        cut = counted(len(self.tracker.cut), "upload")
+        cut = f"{cut} cut off, and nothing submitted. The same command, or longmark batches fetch, deletes the file."
+        return [told] * bool(self.tracker.left) + [cut] * bool(self.tracker.cut)
 
     def over(self, model: Any, key: bytes, purpose: str, *, alone: bool = False) -> Any:
         """The model for a call with this key: itself, or one that sends the call in a batch. purpose: what it is for;

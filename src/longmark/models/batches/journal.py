@@ -92,9 +92,16 @@ class Journal:
         )
 
     def running(self, batch: str, vendor_id: str) -> None:
-        self._write(("UPDATE batches SET state = 'running', vendor_id = ? WHERE id = ?", (vendor_id, batch)))
+        """Its vendor has it: what earlier batches have of its calls does not count any more."""
+        its = "key IN (SELECT key FROM batch_lines WHERE batch = ?)"
+        self._write(
+            ("UPDATE batches SET state = 'running', vendor_id = ? WHERE id = ?", (vendor_id, batch)),
+            (f"DELETE FROM batch_lines WHERE status IS NOT NULL AND {its}", (batch,)),
+        )
 
-    def finish(self, batch: str, results: Mapping[bytes, tuple[int, bytes]], *, rest: int | None) -> None:
+    def finish(
+        self, batch: str, results: Mapping[bytes, tuple[int, bytes]], *, rest: int | None, state: str = "done"
+    ) -> None:
         """Stores the results of a batch that has ended. A status below 0: the line was not processed, and is free to be
         sent again. rest: the status of lines without a result; None: they are free, too."""
         now = self._store.now()
@@ -102,7 +109,7 @@ class Journal:
         others = "batch = ? AND result IS NULL"
         self._write(
             (line, [(status, raw, now, key, batch) for key, (status, raw) in results.items()]),
-            ("UPDATE batches SET state = 'done' WHERE id = ?", (batch,)),
+            ("UPDATE batches SET state = ? WHERE id = ?", (state, batch)),
             ("DELETE FROM batch_lines WHERE batch = ? AND status < 0", (batch,)),
             (f"DELETE FROM batch_lines WHERE {others}", (batch,))
             if rest is None
@@ -112,15 +119,15 @@ class Journal:
     def cleaned(self, batch: str) -> None:
         self._write(("UPDATE batches SET state = 'cleaned' WHERE id = ?", (batch,)))
 
-    def drop(self, batch: str) -> None:
-        """Forgets a batch that no vendor has."""
-        self._write(
-            ("DELETE FROM batch_lines WHERE batch = ?", (batch,)), ("DELETE FROM batches WHERE id = ?", (batch,))
-        )
+    def drop(self, batch: str, *, keep: bool = False) -> None:
+        """Frees the calls of a batch that no vendor has, and forgets the batch. keep: it stays as prepared, since its
+        file may be at its vendor."""
+        end = "UPDATE batches SET state = 'prepared' WHERE id = ?" if keep else "DELETE FROM batches WHERE id = ?"
+        self._write(("DELETE FROM batch_lines WHERE batch = ?", (batch,)), (end, (batch,)))
 
     def forget(self, key: bytes) -> None:
-        """Forgets a line's results: it will be sent again."""
-        self._write(("DELETE FROM batch_lines WHERE key = ? AND status IS NOT NULL", (key,)))
+        """Forgets a line's results: it will be sent again. An unknown line stays until that is sure (`running`)."""
+        self._write(("DELETE FROM batch_lines WHERE key = ? AND status > 0", (key,)))
 
     def replaces(self, keys: Sequence[bytes]) -> None:
         """In the ledger, attempts that put these calls into a batch and did not live to see its end are replaced by
@@ -132,14 +139,14 @@ class Journal:
             line = "SELECT c.attempt FROM claims c WHERE c.key = batch_lines.key"
             self._write(
                 (f"DELETE FROM attempts WHERE {ours} AND state = 'unknown' AND id >= ({waited})", some),
-                (f"UPDATE batch_lines SET attempt = ({line}) WHERE {ours}", some),
+                (f"UPDATE batch_lines SET attempt = ({line}) WHERE {ours} AND status IS NULL", some),
             )
 
     def line(self, key: bytes) -> Line | None:
-        """The newest line of a call."""
+        """The line of a call that waits for a result, or its newest."""
         found = self._read(
             "SELECT l.batch, b.state, l.status, l.result FROM batch_lines l JOIN batches b ON b.id = l.batch "
-            "WHERE l.key = ? ORDER BY b.created DESC LIMIT 1",
+            "WHERE l.key = ? ORDER BY l.status IS NOT NULL, b.created DESC LIMIT 1",
             (key,),
         )
         return Line(*found[0]) if found else None
