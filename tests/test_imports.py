@@ -44,7 +44,7 @@ SIDE: tuple[tuple[str, ...], ...] = (
     ("stats",),
     ("report",),
     ("analysis", "analysis.compare"),
-    ("analysis.metaeval", "analysis.power"),
+    ("analysis.metaeval", "analysis.power", "analysis.corrected"),
     ("analysis.metrics_study",),
     ("analysis.studies", "validator"),
     ("annotate",),

@@ -39,6 +39,11 @@ def t_quantile(level: float, df: float) -> float:
     return t
 
 
+def two_sided(t: float, df: float) -> float:
+    """P(|T| > |t|), the two-sided p of a studentised difference."""
+    return 0.0 if math.isinf(t) else 1 - _within(abs(t), df) if t else 1.0
+
+
 def _within(t: float, df: float) -> float:
     """P(|T| < t) = I(1/2, df / 2) at t² / (df + t²)."""
     x = t * t / (df + t * t)

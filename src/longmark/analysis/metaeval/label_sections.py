@@ -119,12 +119,16 @@ def _rho(each: RatedMetric) -> float:
 def _levels(part: RatingLabel) -> Section:
     grid = Grid(
         "levels",
-        "Spearman's rho within questions and over systems",
+        "Agreement within questions and over systems",
         (METRIC,),
         part.metrics,
-        estimates("within questions=within", "over systems=systems"),
+        estimates(
+            *("within questions=within", "over systems=systems", "pairs of answers=pairs", "pairs of systems=soft")
+        ),
         note="within questions: mean over questions of rho between the systems' answers; Hall's t over questions; "
-        "questions with equal scores or equal ratings of all answers are missing. over systems: between system means.",
+        "questions with equal scores or equal ratings of all answers are missing. over systems: of system means. "
+        "pairs of answers: to a question, in the raters' order or tied as they are, ties of the metric calibrated. "
+        "pairs of systems: soft pairwise accuracy.",
         unit="questions",
     )
     says = (

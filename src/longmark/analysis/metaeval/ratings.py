@@ -39,6 +39,7 @@ from longmark.scores.answers import AnswerScores
 from longmark.scores.labels import Labels
 from longmark.stats.correlation import Kind, coefficient, correlation, correlation_difference
 from longmark.stats.means import mean_estimate
+from longmark.stats.pairwise import pairs_right, soft_pairwise
 from longmark.stats.ppi import PpiMean, ppi_mean
 from longmark.stats.results import Estimate
 from longmark.stats.samples import Floats
@@ -82,7 +83,8 @@ class RatedMetric:
 
     scored: rated answers with a score; unscored: status -> number of the others. within: mean over questions of
     Spearman's rho between the systems' answers (missing: questions in which scores or ratings are all equal); systems:
-    between the systems' means. points: (mean rating, score) for a figure, at most 2,000.
+    between the systems' means; pairs: of answers to a question in the raters' order; soft: pairs of systems
+    (`stats.pairwise`). points: (mean rating, score) for a figure, at most 2,000.
     """
 
     metric: str
@@ -94,6 +96,8 @@ class RatedMetric:
     kendall: Estimate | None = None
     within: Estimate | None = None
     systems: Estimate | None = None
+    pairs: Estimate | None = None
+    soft: Estimate | None = None
     auc: Auc | None = None
     calibration: Calibration | None = None
     classes: ClassErrors | None = None
@@ -235,7 +239,7 @@ class _Sample:
         return several, [np.array(rows) for rows in systems.values()]
 
     def _levels(self, name: str) -> dict[str, Estimate]:
-        """Correlation within questions and over systems; {} for fewer than three systems."""
+        """Agreement within questions and over systems; {} for fewer than three systems."""
         questions, systems = self._by_system
         if len(systems) < _FEWEST_SYSTEMS:
             return {}
@@ -246,7 +250,18 @@ class _Sample:
         scored = [rows[~np.isnan(scores[rows])] for rows in systems]
         means = [(ratings[rows].mean(), scores[rows].mean()) if len(rows) else (np.nan, np.nan) for rows in scored]
         x, y = np.array(means).T
-        return {"within": within, "systems": correlation(x, y, "spearman", level=level)}
+        how: dict[str, Any] = {"level": level, "seed": self.options.seed}
+        tables = np.full((2, len({item.question for item in self.items}), len(systems)), np.nan)
+        places = {question: place for place, question in enumerate(dict.fromkeys(item.question for item in self.items))}
+        for system, rows in enumerate(systems):
+            at = [places[self.items[row].question] for row in rows]
+            tables[:, at, system] = ratings[rows], scores[rows]
+        return {
+            "within": within,
+            "systems": correlation(x, y, "spearman", level=level),
+            "pairs": pairs_right([(ratings[rows], scores[rows]) for rows in questions], **how),
+            "soft": soft_pairwise(*tables, **how),
+        }
 
     def _classes(self, name: str) -> ClassErrors:
         scale, own = self.scale, self.own[name]

@@ -1,0 +1,88 @@
+"""How often a metric orders two things as people do: two answers to a question, two systems.
+
+    pairs right   of two answers to a question, people say first, second or tie; a metric says tie if its scores differ
+                  by at most ε. The share of pairs in which both say the same, by question, then the mean over questions
+                  (Deutsch, Foster and Freitag 2023, "Ties Matter", EMNLP: pairwise accuracy with ties calibrated)
+    soft          1 - |p of people - p of the metric|, the mean over all pairs of systems; p is one-sided, that the
+                  first is better, from paired permutations over the questions that both have (Thompson, Mathur,
+                  Deutsch and Khayrallah 2024, "... via Soft Pairwise Accuracy", WMT). A metric need not be sure where
+                  people are not, and must be where they are
+
+Deviation: ε is chosen by the other four fifths of the questions, so that it is not fitted to the pairs it is judged by;
+`published` chooses it by all. Range [0, 1]; higher is better.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+
+import numpy as np
+
+from longmark.stats.means import mean_estimate
+from longmark.stats.permutation import paired_permutation
+from longmark.stats.results import GREATER, Estimate
+from longmark.stats.samples import Floats, Seed, generator
+
+_FOLDS = 5
+_PERMUTATIONS = 1_000
+_MOST = 500  # pairs of systems; of more, so many are drawn
+
+
+def pairs_right(
+    questions: Sequence[tuple[Floats, Floats]], *, level: float = 0.95, seed: Seed = 0, published: bool = False
+) -> Estimate:
+    """questions: of each the people's and the metric's scores of its answers, NaN for none. Hall's interval over
+    questions. No value where no question has two answers with both."""
+    numbers, apart, same, ties = [], [], [], []
+    for number, (human, metric) in enumerate(questions):
+        there = ~(np.isnan(human) | np.isnan(metric))
+        first, second = np.triu_indices(int(there.sum()), 1)
+        theirs, ours = (each[there][first] - each[there][second] for each in (human, metric))
+        numbers.append(np.full(len(first), number))
+        apart.append(np.abs(ours))
+        same.append(np.sign(theirs) * np.sign(ours) > 0)
+        ties.append(theirs == 0)
+    if not numbers or not sum(map(len, numbers)):
+        return Estimate(None, None, None, 0, level, reason="no question has two answers with a score and a label")
+    of, gap, agrees, tied = (np.concatenate(each) for each in (numbers, apart, same, ties))
+    fold = generator(seed)[0].permutation(len(questions))[of] % _FOLDS
+    right = np.zeros(len(of))
+    for k in range(1 if published else _FOLDS):
+        here = np.ones(len(of), dtype=bool) if published else fold == k
+        rest = here if published or here.all() else ~here
+        epsilon = _calibrated(gap[rest], agrees[rest], tied[rest])
+        right[here] = np.where(gap[here] > epsilon, agrees[here], tied[here])
+    counts = np.bincount(of)
+    shares = np.bincount(of, right)[counts > 0] / counts[counts > 0]
+    return mean_estimate(shares.tolist(), bounds=(0, 1), level=level)
+
+
+def _calibrated(gap: Floats, agrees: Floats, tied: Floats) -> float:
+    """The ε with the most right pairs; below 0 if no pair is to be a tie, the smallest of equally good ones."""
+    order = np.argsort(gap, kind="stable")
+    ends = np.flatnonzero(np.append(np.diff(gap[order]) > 0, True))
+    gained = np.cumsum(tied[order].astype(float) - agrees[order])[ends]
+    best = int(np.argmax(gained))
+    return float(gap[order][ends[best]]) if gained[best] > 0 else -1.0
+
+
+def soft_pairwise(human: Floats, metric: Floats, *, level: float = 0.95, seed: int = 0) -> Estimate:
+    """human, metric: scores of shape (questions, systems), NaN for none. n: pairs of systems. Without an interval: the
+    pairs share systems and questions. No value for fewer than two systems with three questions in common."""
+    found, pairs = [], list(combinations(range(human.shape[1]), 2))
+    if len(pairs) > _MOST:
+        pairs = [pairs[i] for i in generator(seed)[0].choice(len(pairs), _MOST, replace=False)]
+    for a, b in pairs:
+        both = ~np.isnan(human[:, [a, b]] + metric[:, [a, b]]).any(axis=1)
+        tests = [
+            paired_permutation(
+                each[both, a], each[both, b], alternative=GREATER, permutations=_PERMUTATIONS, seed=seed, plus_one=False
+            ).p
+            for each in (human, metric)
+        ]
+        if tests[0] is not None and tests[1] is not None:
+            found.append(1 - abs(tests[0] - tests[1]))
+    if not found:
+        return Estimate(None, None, None, 0, level, reason="no two systems have three questions in common")
+    return Estimate(float(np.mean(found)), None, None, len(found), level)

@@ -1,0 +1,143 @@
+"""`compare --labels`: which answers labels belong to, what is refused, and what the page says."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.analysis.compare.runs import Values, run_of
+from tests.program import run
+from tests.report.runs import RELEVANCE
+
+from longmark.analysis.compare import compare
+from longmark.analysis.corrected import correct, section
+from longmark.analysis.metaeval.labels import NO_ANSWER, SEVERAL
+from longmark.errors import UnknownName, UserError
+
+N = 60
+
+
+def truths() -> dict[str, list[float]]:
+    chance = random.Random(3)
+    return {
+        name: [min(1, max(0, chance.gauss(mean, 0.2))) for _ in range(N)] for name, mean in (("a", 0.4), ("b", 0.6))
+    }
+
+
+def scores() -> dict[str, Mapping[str, Values]]:
+    """A judge that follows the truth, and gives a .25 too much: it has both alike."""
+    chance = random.Random(4)
+    return {
+        system: {RELEVANCE: [min(1, max(0, one + 0.25 * (system == "a") + chance.gauss(0, 0.05))) for one in values]}
+        for system, values in truths().items()
+    }
+
+
+def ratings(step: int = 2, **more: Any) -> list[dict[str, Any]]:
+    return [
+        {"example_id": f"{system}-{i}", "value": value, **more}
+        for system, values in truths().items()
+        for i, value in enumerate(values)
+        if i % step == 0
+    ]
+
+
+@pytest.fixture(scope="module")
+def both(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return run_of(tmp_path_factory.mktemp("runs") / "both", scores())
+
+
+def corrected(runs: Any, labels: Any, **options: Any) -> Any:
+    return correct(compare(runs, draws=200), labels, **options)
+
+
+def test_a_judge_that_favours_a_system_is_put_right(both: Path):
+    found = corrected([both], ratings())
+    (metric,) = found.metrics
+    (difference,) = metric.pairs.values()
+    assert abs(difference.raw) < 0.08
+    assert difference.ends is not None
+    assert difference.ends[1] < -0.1
+    assert difference.p < 0.001
+    assert (found.joined, found.unjoined, difference.labelled) == (N, {}, N)
+    assert metric.means["b"].worth > metric.means["b"].labelled
+    said = section(found)
+    assert "b above a" in said.says
+    assert [table.name for table in said.tables] == ["corrected-means", "corrected-differences"]
+
+
+def test_a_favoured_system_fails_the_check_of_transport(both: Path):
+    found = corrected([both], ratings(), margin=0.1).metrics[0]
+    assert {name: one.verdict for name, one in found.transports.items()} == {"a": "fail", "b": "fail"}
+
+
+def test_runs_that_use_the_same_ids_need_the_system(tmp_path: Path):
+    runs = [run_of(tmp_path / name, {"s": its}) for name, its in scores().items()]
+    same = [{**one, "example_id": f"s-{one['example_id'][2:]}"} for one in ratings()]
+    with pytest.raises(UserError, match="no label belongs to an answer"):
+        corrected(runs, same[: len(same) // 2])
+    named = [{**one, "system": old["example_id"][0]} for one, old in zip(same, ratings(), strict=True)]
+    found = corrected(runs, named)
+    assert found.joined == N
+    assert found.metrics[0].pairs["a", "b"].value == pytest.approx(
+        corrected([run_of(tmp_path / "both", scores())], ratings()).metrics[0].pairs["a", "b"].value
+    )
+    lost = {"example_id": "none", "value": 1.0}
+    mixed = corrected(runs, [{"rater": "x"} | one for one in (*named, same[0] | {"rater": "y"}, lost)])
+    assert mixed.unjoined == {SEVERAL: 1, NO_ANSWER: 1}
+    assert "1 no such answer in the rows" in section(mixed).note
+
+
+def test_raters_and_final_labels(both: Path):
+    strict = [{**one, "value": one["value"] - 0.3} for one in ratings()]
+    two = [*({**one, "rater": "x"} for one in ratings()), *({**one, "rater": "y"} for one in strict)]
+    found = corrected([both], two)
+    assert (found.raters, found.rater_variance) == (2, pytest.approx(0.045))
+    one = corrected([both], ratings())
+    assert found.metrics[0].means["a"].value == pytest.approx(one.metrics[0].means["a"].value - 0.15, abs=0.02)
+    assert found.metrics[0].means["a"].high - found.metrics[0].means["a"].low > 0.4
+    decided = corrected([both], [*two, *({**one, "rater": "final"} for one in ratings())])
+    assert (decided.raters, decided.metrics[0].means["a"].value) == (1, one.metrics[0].means["a"].value)
+
+
+@pytest.mark.parametrize(
+    ("labels", "options", "error", "message"),
+    [
+        ([], {}, UserError, "label"),
+        (ratings(label="x") + ratings(label="y"), {}, UserError, "several labels: x and y. Choose one: --label"),
+        (ratings(label="x"), {"label": "z"}, UnknownName, "unknown label: z"),
+        ([{**one, "value": "good"} for one in ratings()], {}, UserError, "--order rating=LOWEST"),
+        ([{"a": "a", "b": "b", "choice": "a", "question_id": "q1"}], {}, UserError, "choices between answers"),
+        ([{"example_id": "z", "value": 1}], {}, UserError, r"no such answer in the rows \(1\)"),
+        (ratings(), {"weight": 3}, UserError, "between 0 and 1"),
+        (ratings(), {"wait": 3}, UnknownName, "weight"),
+    ],
+)
+def test_what_is_wrong_is_said(both: Path, labels: Any, options: Any, error: type[Exception], message: str):
+    with pytest.raises(error, match=message):
+        corrected([both], labels, **options)
+
+
+def test_words_in_an_order_are_numbers(both: Path):
+    words = [{**one, "value": "good" if one["value"] > 0.5 else "bad"} for one in ratings()]
+    found = corrected([both], words, order={"rating": ("bad", "good")})
+    mean = found.metrics[0].means["b"]
+    assert mean.method == "Wilson"
+    assert mean.ends is not None
+    assert 0 < mean.ends[0] < mean.ends[1] < 1
+
+
+def test_the_verb(both: Path, tmp_path: Path):
+    lines = [f"{one['example_id']},{one['value']}" for one in ratings(6)]
+    (tmp_path / "labels.csv").write_text("\n".join(("example_id,value", *lines)))
+    words = ("compare", str(both), "--draws", "200", "--labels", "labels.csv", "--transport", ".1", "--out", "o")
+    done = run(*words, home=tmp_path / "home", cwd=tmp_path)
+    assert (done.code, done.err) == (0, "")
+    assert "b above a on Question relevance. Labels (rating): 20 labelled answers by 1 rater." in done.out
+    assert "10 labels are few: from 50 on, intervals keep their level" in done.out
+    assert "Could a system do without labels of its own" in (tmp_path / "o" / "report.html").read_text()
+    alone = run("compare", str(both), "--transport", ".1", home=tmp_path / "home", cwd=tmp_path)
+    assert alone.err == "longmark: --label, --transport and --no-calibration need labels: add --labels FILE\n"

@@ -1,0 +1,225 @@
+"""Means and differences that labels correct: a case worked by hand, what is refused, and that intervals hold."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from longmark.errors import UserError
+from longmark.stats.corrected import (
+    FAIL,
+    NOT_CHECKED,
+    PASS,
+    LabelledScores,
+    between_raters,
+    calibrated,
+    isotonic,
+    transport,
+)
+from longmark.stats.corrected import corrected as _corrected
+from longmark.stats.ppi import ppi_mean
+from longmark.stats.student import t_quantile, two_sided
+
+NAN = math.nan
+
+
+def corrected(table: LabelledScores, sides: dict[int, float], **more: Any) -> Any:
+    return _corrected(table, sides, **more)
+
+
+def column(*values: float) -> Any:
+    return np.array([values], dtype=float).T
+
+
+def drawn(chance: np.random.Generator, questions: int = 400, labelled: int = 50, bias: float = 0.5) -> LabelledScores:
+    """Two systems, true means 0 and .3; a judge that follows the truth and favours the second by `bias`."""
+    truth = 0.6 * chance.normal(size=(questions, 1)) + 0.8 * chance.normal(size=(questions, 2)) + [0, 0.3]
+    scores = 0.8 * truth + 0.6 * chance.normal(size=(questions, 2)) + [0, bias]
+    labels = np.full_like(truth, NAN)
+    for system in range(2):
+        chosen = chance.permutation(questions)[:labelled]
+        labels[chosen, system] = truth[chosen, system]
+    return LabelledScores(scores, labels)
+
+
+def test_a_case_by_hand():
+    scores = column(*range(20))
+    labels = column(*(place / 2 + (place % 2) if place < 10 else NAN for place in range(20)))
+    found = corrected(LabelledScores(scores, labels), {0: 1.0}, weight=0.5)
+    # mean of the labels 2.25 + 0.5 = 2.75; scores of all 9.5, of the labelled 4.5
+    assert found.value == pytest.approx(2.75 + 0.5 * (9.5 - 4.5))
+    # what is left of each label is its parity - .5, in size .5: its variance, 10 / 9 for ten clusters, is shared with
+    # what each answer adds through the score: m - mean = (score - 9.5) / 2 over 20
+    labelled = [math.sqrt(10 / 9) * (place % 2 - 0.5) / 10 if place < 10 else 0.0 for place in range(20)]
+    adds = [(place - 9.5) / 40 + labelled[place] for place in range(20)]
+    half = t_quantile(0.95, 9) * math.sqrt(math.fsum(one * one for one in adds))
+    assert found.ends == pytest.approx((found.value - half, found.value + half))
+    assert (found.raw, found.labelled, found.n, found.weight) == (9.5, 10, 20, 0.5)
+    assert found.people is not None
+    assert found.people.value == 2.75
+
+
+def test_with_nothing_to_learn_from_the_scores_it_is_the_labels_mean():
+    table = drawn(np.random.default_rng(0))
+    flat = replace(table, scores=np.ones_like(table.scores))
+    found = corrected(flat, {0: 1.0})
+    assert found.weight == 0
+    assert found.people is not None
+    assert (found.value, found.worth) == (found.people.value, pytest.approx(50))
+    assert np.nanmean(table.labels[:, 0]) == pytest.approx(found.value)
+
+
+def test_it_agrees_with_the_mean_of_one_sample():
+    table = drawn(np.random.default_rng(1), labelled=100)
+    one: Any = ppi_mean(table.labels[:, 0].tolist(), table.scores[:, 0].tolist())
+    other = corrected(table, {0: 1.0})
+    assert other.value == pytest.approx(one.value, abs=0.02)
+    assert other.high - other.low == pytest.approx(one.high - one.low, rel=0.1)
+
+
+@pytest.mark.parametrize("calibrate", [False, True])
+@pytest.mark.parametrize("labelled", [20, 50])
+def test_the_judges_bias_is_removed_and_intervals_hold(calibrate: bool, labelled: int):
+    chance, runs, held, wide = np.random.default_rng(7), 120, 0, 0.0
+    for _ in range(runs):
+        table = drawn(chance, 200, labelled)
+        found = corrected(calibrated(table) if calibrate else table, {1: 1.0, 0: -1.0})
+        if found.ends is not None:
+            held += found.ends[0] <= 0.3 <= found.ends[1]
+            wide += found.worth / found.labelled
+    assert held / runs >= 0.89, "3 standard errors below .95"
+    assert wide / runs > 1.3
+
+
+def test_weights_and_strata_undo_how_answers_were_chosen():
+    chance = np.random.default_rng(3)
+    truth = chance.normal(size=(20_000, 1)) + 1
+    chances = np.where(truth > 1, 0.3, 0.1)
+    table = LabelledScores(
+        truth + chance.normal(size=truth.shape), np.where(chance.random(truth.shape) < chances, truth, NAN)
+    )
+    assert corrected(table, {0: 1.0}).low > 1.1, "as if it were a random sample"
+    weighted = corrected(replace(table, weights=1 / chances), {0: 1.0})
+    stratified = corrected(replace(table, strata=(truth[:, 0] > 1).astype(int)), {0: 1.0})
+    for found in (weighted, stratified):
+        assert found.ends is not None
+        assert found.ends[0] < 1 < found.ends[1]
+    assert stratified.high - stratified.low < weighted.high - weighted.low
+
+
+def test_clusters_widen_the_interval():
+    table = drawn(np.random.default_rng(4), 200, 100)
+    twice = LabelledScores(np.repeat(table.scores, 4, axis=0), np.repeat(table.labels, 4, axis=0))
+    alone, together = (
+        corrected(one, {0: 1.0}) for one in (twice, replace(twice, clusters=np.repeat(np.arange(200), 4)))
+    )
+    assert (together.high - together.low) / (alone.high - alone.low) == pytest.approx(2, rel=0.05)
+    assert (together.clusters, alone.clusters) == (100, None)
+
+
+def test_labels_of_0_and_1_stay_between_them():
+    chance = np.random.default_rng(5)
+    labels = np.full((100, 1), NAN)
+    labels[:20, 0] = [1] * 19 + [0]
+    found = corrected(LabelledScores(chance.random((100, 1)), labels), {0: 1.0}, weight=0)
+    assert found.method == "Wilson"
+    assert 0.7 < found.low < 0.95 < found.high < 1
+
+
+def test_raters_who_see_both_systems_alike_cancel_in_the_difference():
+    table = drawn(np.random.default_rng(6))
+    half = np.arange(400)[:, None] % 2 == np.zeros(2)
+    raters = (half.astype(float), 1.0 - half)
+    strict = replace(table, raters=raters, rater_variance=0.25)
+    mean, difference = (corrected(strict, sides) for sides in ({0: 1.0}, {0: 1.0, 1: -1.0}))
+    plain = [corrected(table, sides) for sides in ({0: 1.0}, {0: 1.0, 1: -1.0})]
+    assert mean.high - mean.low > 2 * (plain[0].high - plain[0].low)
+    assert difference.high - difference.low < 1.5 * (plain[1].high - plain[1].low)
+
+
+def test_the_variance_between_raters():
+    chance = np.random.default_rng(8)
+    shifts = dict(zip("abcdef", chance.normal(0, 2, 6), strict=True))
+    labels = {name: {i: shift + chance.normal() for i in range(200)} for name, shift in shifts.items()}
+    assert between_raters(labels) == pytest.approx(np.var(list(shifts.values()), ddof=1), rel=0.1)
+    assert between_raters({"a": {1: 1.0}, "b": {2: 1.0}}) is None
+    assert between_raters({"a": {1: 1.0, 2: 5.0}, "b": {1: 5.0, 2: 1.0}}) == 0
+
+
+def test_isotonic_regression_pools_what_falls():
+    fit = isotonic(np.array([1.0, 2, 2, 3]), np.array([1.0, 4, 2, 2]), np.array([1.0, 1, 1, 2]))
+    # 3 (mass 2) falls to 2 (mass 2): both are 2.5
+    assert fit(np.array([0.0, 1, 1.5, 2, 3, 9])).tolist() == [1, 1, 1.75, 2.5, 2.5, 2.5]
+
+
+def test_a_labels_own_score_is_calibrated_without_it():
+    table = drawn(np.random.default_rng(9))
+    place = tuple(np.argwhere(table.both)[0])
+    changed = table.labels.copy()
+    changed[place] = 50.0
+    before, after = calibrated(table).scores, calibrated(replace(table, labels=changed)).scores
+    assert before[place] == after[place]
+    assert not np.allclose(before, after)
+    assert calibrated(table, 1).scores[place] != before[place]
+
+
+@pytest.mark.parametrize(
+    ("bias", "verdict"), [(0.0, PASS), (3.0, FAIL)], ids=["the judge is alike to all", "it favours one system"]
+)
+def test_a_system_that_the_judge_favours_needs_labels_of_its_own(bias: float, verdict: str):
+    table = drawn(np.random.default_rng(10), 3000, 800, bias)
+    found = transport(table, 1, 0.25)
+    assert found.verdict == verdict
+    few = replace(table, labels=np.where(np.arange(3000)[:, None] < 9, table.labels, NAN))
+    assert transport(few, 1, 0.25).verdict == NOT_CHECKED
+    with pytest.raises(UserError, match="margin"):
+        transport(table, 1, 0)
+
+
+def changed(**more: Any) -> LabelledScores:
+    return replace(drawn(np.random.default_rng(11)), **more)
+
+
+@pytest.mark.parametrize(
+    ("table", "reason"),
+    [
+        (changed(labels=np.full((400, 2), NAN)), "at least 10 answers with a label and a score; found 0"),
+        (changed(scores=np.full((400, 2), NAN)), "at least 10 answers"),
+        (changed(clusters=np.zeros(400, dtype=int)), "belong to one cluster"),
+        (changed(clusters=np.arange(400) % 4), "3.4 effective clusters are too few"),
+        (changed(strata=np.arange(400)), "stratum 0 has answers, but fewer than two clusters of them have a label"),
+        (changed(scores=np.where(np.isnan(drawn(np.random.default_rng(11)).labels), 99.0, 0.0)), "no random sample"),
+    ],
+)
+def test_what_cannot_be_corrected_says_why(table: LabelledScores, reason: str):
+    found = corrected(table, {0: 1.0})
+    assert found.ends is None
+    assert reason in (found.reason or "")
+
+
+def test_few_labels_are_remarked_on():
+    assert "20 labels are few" in (corrected(drawn(np.random.default_rng(12), labelled=20), {0: 1.0}).remark or "")
+    assert corrected(drawn(np.random.default_rng(12), labelled=50), {0: 1.0}).remark is None
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ({"weights": np.zeros((400, 2))}, "above 0"),
+        ({"labels": np.zeros((3, 2))}, r"labels: expected the shape \(400, 2\)"),
+    ],
+)
+def test_what_is_wrong_is_an_error(more: dict[str, Any], message: str):
+    with pytest.raises(UserError, match=message):
+        corrected(changed(**more), {0: 1.0})
+    with pytest.raises(UserError, match="between 0 and 1"):
+        corrected(changed(), {0: 1.0}, weight=2)
+
+
+def test_a_p_of_students_t():
+    assert two_sided(t_quantile(0.95, 7), 7) == pytest.approx(0.05)
+    assert (two_sided(0, 7), two_sided(math.inf, 7)) == (1, 0)
