@@ -26,37 +26,37 @@ FOUND, TOLD = (*NILE[:3], ()), (*NILE[:2], (), NILE[3])
 
 # file -> the shape, the first example, how many there are, its system, what is not read
 READ: dict[str, tuple[str, tuple[Any, ...], int, str | None, dict[str, int]]] = {
-    "langfuse.json": ("Langfuse traces", TOLD, 2, None, {"system prompts": 1, "scores in Langfuse": 1}),
-    "langfuse.jsonl": ("Langfuse traces", TOLD, 2, None, {"system prompts": 1, "scores in Langfuse": 1}),
-    "langfuse.csv": ("Langfuse traces", TOLD, 2, None, {"system prompts": 1, "scores in Langfuse": 1}),
+    "langfuse.json": ("Langfuse traces", TOLD, 2, None, {"scores in Langfuse": 1}),
+    "langfuse.jsonl": ("Langfuse traces", TOLD, 2, None, {"scores in Langfuse": 1}),
+    "langfuse.csv": ("Langfuse traces", TOLD, 2, None, {"scores in Langfuse": 1}),
     "langfuse-observations.jsonl": (
         *("Langfuse observations", FOUND, 1, "gpt-4o"),
-        {"system prompts": 1, "tool calls": 1, "other spans": 1},
+        {"tool calls": 1, "other spans": 1},
     ),
     "otlp-genai.json": (
         *("OpenTelemetry traces (OTLP)", FOUND, 1, "gpt-4"),
-        {"system prompts": 1, "tool calls": 2, "tool results": 1, "other spans": 2},
+        {"other spans": 2},
     ),
     "otlp-openinference.jsonl": (
         *("OpenTelemetry traces (OTLP)", FOUND, 1, "gpt-4o"),
-        {"system prompts": 1, "other spans": 1},
+        {"other spans": 1},
     ),
     "phoenix.json": (
         *("spans of Phoenix or of OpenTelemetry's SDK", FOUND, 1, "gpt-4o"),
-        {"system prompts": 1, "other spans": 1},
+        {"other spans": 1},
     ),
     "phoenix-table.jsonl": ("a table of Phoenix's spans", FOUND, 1, "gpt-4o", {"other spans": 1}),
-    "mlflow.json": ("MLflow traces", FOUND, 1, None, {"system prompts": 1, "other spans": 1}),
-    "mlflow-table.jsonl": ("a table of MLflow's traces", FOUND, 1, None, {"system prompts": 1, "other spans": 1}),
+    "mlflow.json": ("MLflow traces", FOUND, 1, None, {"other spans": 1}),
+    "mlflow-table.jsonl": ("a table of MLflow's traces", FOUND, 1, None, {"other spans": 1}),
     "promptfoo.json": ("promptfoo results", NILE, 2, "openai:gpt-5", {"scores of assertions": 2}),
     "deepeval.json": (
         *("DeepEval test run", NILE, 1, None),
         {"tool calls": 1, "scores of DeepEval's metrics": 1},
     ),
-    "deepeval-turns.json": ("DeepEval test run of conversations", NILE, 1, None, {"earlier turns": 2}),
+    "deepeval-turns.json": ("DeepEval test run of conversations", NILE, 1, None, {}),
     "inspect.json": (
         *("Inspect log", NILE, 2, "mockllm/model"),
-        {"system prompts": 1, "scores of Inspect's scorers": 2},
+        {"parts of messages that are no text": 1, "scores of Inspect's scorers": 2},
     ),
     "lm-eval.jsonl": (
         *("lm-evaluation-harness samples", TOLD, 2, None),
@@ -64,7 +64,7 @@ READ: dict[str, tuple[str, tuple[Any, ...], int, str | None, dict[str, int]]] = 
     ),
     "ragas-turns.jsonl": (
         *("Ragas conversations", TOLD, 1, None),
-        {"tool calls": 1, "tool results": 1, "earlier turns": 2},
+        {},
     ),
 }
 

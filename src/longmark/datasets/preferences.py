@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from longmark.records import Pair
-from longmark.records.example import Context
+from longmark.records.turn import Context
 from longmark.records.pair import HUMAN, Choice, Mode
 from longmark.records.values import Problem, found, text
 

@@ -80,7 +80,7 @@ def split(
         for n, (file, count) in enumerate(zip(files, counts, strict=True)):
             its = {name: share[n] for name, share in shares.items()}
             of = (parts, every.hexdigest()[:16], read.name, reading.get("limit"), read.pairs, read.good, read.bad)
-            made.append(Part(n + 1, *of, count, **its))
+            made.append(Part(n + 1, *of, count, **its, turns=read.turns))
             file.seek(0)
             file.write(made[-1].header())
         write_object(new / SPLIT_FILE, {"parts": [asdict(part) for part in made]})

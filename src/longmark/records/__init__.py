@@ -3,8 +3,11 @@
 Imports nothing of ours but `errors`.
 """
 
-from longmark.records.example import Context, Example, Question
+from longmark.records.example import Example, Question
 from longmark.records.pair import Answered, Pair
 from longmark.records.row import ABSENT, STATUSES, Row, Signature, Usage
+from longmark.records.turn import Context, Turn
 
-__all__ = ["ABSENT", "STATUSES", "Answered", "Context", "Example", "Pair", "Question", "Row", "Signature", "Usage"]
+__all__ = [
+    *("ABSENT", "STATUSES", "Answered", "Context", "Example", "Pair", "Question", "Row", "Signature", "Turn", "Usage"),
+]

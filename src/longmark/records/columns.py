@@ -7,6 +7,7 @@ field -> column, takes precedence.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
@@ -15,11 +16,13 @@ import orjson
 from pydantic import ValidationError
 
 from longmark.errors import UnknownName, UserError
-from longmark.records import pair_columns, paths
+from longmark.records import messages, pair_columns, paths
 from longmark.records.carried import CARRIED
-from longmark.records.example import Context, Example
+from longmark.records.conversation import completed, turns_of
+from longmark.records.example import Example
 from longmark.records.files import NotJson, flaw, parse_json
 from longmark.records.pair import Answered, Pair
+from longmark.records.turn import contexts_of, references_of
 from longmark.records.values import Problem, as_list_cell, found, in_one_line, missing, name, text
 
 _OTHER_NAMES = {
@@ -28,6 +31,7 @@ _OTHER_NAMES = {
     "answer": ("response", "actual_output"),
     "contexts": ("context", "retrieved_contexts", "retrieved_context", "retrieval_context"),
     "references": ("reference", "ground_truth", "ground_truths", "gt_answer", "expected_output"),
+    "turns": ("messages", "conversations"),
     "claims": ("response_claims", "answer_claims"),
     "reference_claims": ("gt_answer_claims",),
     "claims_by_reference": ("answer2response",),
@@ -41,13 +45,11 @@ NAMES = {field: (field, *_OTHER_NAMES.get(field, ())) for field in Example.model
 _FIELD_OF = {column: field for field, columns in NAMES.items() for column in columns}
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")  # where camelCase begins a word
 _ALIASES = {"reference": "references", "context": "contexts"}
-_SCORED = frozenset({"question", "answer", "contexts", "references"})  # an example has one of them at least
-_NAMED = frozenset({"id", "question_id", "system", "variant_of", "variant", "task", "level"})
+_SCORED = frozenset({"question", "answer", "contexts", "references", "turns"})  # an example has one of them at least
+_NAMED = frozenset({"id", "question_id", "system", "variant_of", "variant", "task", "level", "turn_of"})
 _TEXTS = frozenset({"question", "answer", "base_answer"})
 
 _COLUMNS_SHOWN = 8  # in a message
-_PASSAGE_TEXT = ("text", "content", "page_content", "passage")
-_PASSAGE_ID = ("id", "doc_id", "chunk_id")
 
 
 class BadRecord(Exception):
@@ -63,10 +65,12 @@ class Columns:
 
     mapping: our field -> column, path or several of them (`records.paths`). cells: the values are cells of a CSV file,
     where an empty one is a missing value, `""` an empty text, and a list is written as JSON. `never_seen`: the mapped
-    columns that no record had so far; `seen`: the columns of the first records; `first`: the first record.
+    columns that no record had so far; `seen`: the columns of the first records; `first`: the first record; `ignored`:
+    what of conversations is not read, counted.
     """
 
     def __init__(self, mapping: Mapping[str, str] | None = None, cells: bool = False) -> None:
+        self.ignored: Counter[str] = Counter()
         self._column_of: dict[str, str] = {}
         for given, column in (mapping or {}).items():
             field = _ALIASES.get(given, given)
@@ -148,6 +152,7 @@ class Columns:
                 fields["meta"] = _with_rest(fields.get("meta", {}), rest)
             _check_json(fields)
             if not wrong:
+                fields = completed(fields, bool(pair)) if "turns" in fields else fields
                 return Pair(**fields, **pair) if pair else Example(**fields)
         except Problem as problem:
             wrong.append(str(problem))
@@ -183,6 +188,8 @@ class Columns:
                 continue
             known = field_of(column)
             ideal = retrieval and _known_name(column) == "context"  # DeepEval's, beside the retrieved passages
+            if known == "turns" and known not in self._column_of:
+                ideal = not _is_conversation(column, raw, record)
             if known is not None and known not in self._column_of and not ideal:
                 yield known, column, raw
             elif not self._empty(raw):
@@ -200,11 +207,13 @@ class Columns:
             return text(field, raw)
         if field in _NAMED:
             return name(field, raw)
+        if field == "turns":
+            return turns_of(raw, self.ignored)
         if field in CARRIED:  # Parquet, too, holds them as JSON
             return CARRIED[field](field, as_list_cell(field, raw))
         if field in ("contexts", "references"):
             items = as_list_cell(field, raw) if self._cells else raw
-            return _contexts(items) if field == "contexts" else _references(items)
+            return contexts_of(items) if field == "contexts" else references_of(items)
         return _json_object(field, raw)
 
 
@@ -220,35 +229,14 @@ def _known_name(column: str) -> str | None:
     return next((form for form in (words.lower(), _HUMP.sub("_", words).lower()) if form in _FIELD_OF), None)
 
 
-def _contexts(raw: Any) -> tuple[Context, ...]:
-    if isinstance(raw, (str, dict)):
-        raw = [raw]
-    if not isinstance(raw, list):
-        raise Problem(f"contexts: expected text or a list, found {found(raw)}")
-    passages = (_context(f"contexts[{index}]", item) for index, item in enumerate(raw) if not missing(item))
-    return tuple(passage for passage in passages if passage.text.strip())
-
-
-def _context(where: str, raw: Any) -> Context:
-    if isinstance(raw, str):
-        return Context(text=text(where, raw))
-    if not isinstance(raw, dict):
-        raise Problem(f"{where}: expected text or an object with id and text, found {found(raw)}")
-    body = next((raw[key] for key in _PASSAGE_TEXT if not missing(raw.get(key))), None)
-    if body is None:
-        raise Problem(f"{where}: an object needs its passage under {', '.join(_PASSAGE_TEXT)}")
-    own_id = next((raw[key] for key in _PASSAGE_ID if not missing(raw.get(key))), None)
-    page = None if missing(raw.get("page")) else name(f"{where}.page", raw["page"])
-    return Context(text=text(where, body), id=None if own_id is None else name(f"{where}.id", own_id), page=page)
-
-
-def _references(raw: Any) -> tuple[str, ...]:
-    if isinstance(raw, str):
-        raw = [raw]
-    if not isinstance(raw, list):
-        raise Problem(f"references: expected text or a list of texts, found {found(raw)}")
-    texts = (text(f"references[{index}]", item) for index, item in enumerate(raw) if not missing(item))
-    return tuple(reference for reference in texts if reference.strip())
+def _is_conversation(column: str, raw: Any, record: Mapping[str, Any]) -> bool:
+    """Whether a column holds turns: `turns` where it has objects, `messages` only where nothing else is asked or
+    answered, since a prompt is often stored beside its question and answer."""
+    value = messages.parsed(raw)
+    listed = isinstance(value, list) and (not value or any(isinstance(one, dict) for one in value))
+    if column == "turns" or not listed:
+        return listed
+    return not any(field_of(other) in ("question", "answer") for other in record)
 
 
 def _json_object(field: str, raw: Any) -> Any:

@@ -13,6 +13,9 @@ from typing import Any, ClassVar, Literal, Self
 import orjson
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from longmark.records.turn import Context, Turn, shown
+
+
 EntailmentLabel = Literal["entails", "contradicts", "neutral"]
 
 _CLAIMS_OF = {
@@ -22,17 +25,6 @@ _CLAIMS_OF = {
     "reference_claims_by_contexts": "reference_claims",
 }
 _FIRST = frozenset(("id", "question_id", "question", "answer", "a", "b"))
-
-
-class Context(BaseModel):
-    """A passage that the answering system was given. id: the document's own id; page: where it stands there. A page is
-    shown to people and not to metrics, so `content_hash` leaves it out."""
-
-    model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
-
-    text: str
-    id: str | None = None
-    page: str | None = None
 
 
 class Question(BaseModel):
@@ -49,6 +41,8 @@ class Question(BaseModel):
     profile, task, level, options   what a dataset knows of the question
     reference_claims   statements of the reference, made elsewhere, where there is one reference; None: not given
     context_claims  those of each passage, in the order of contexts
+    turns           the conversation up to the answer, which is its last turn; of a pair, up to the question
+    turn_of         the id of the conversation of which this is a turn, or which it is (`--turns each`, `all`)
     meta            columns of the file that we do not know
     """
 
@@ -68,9 +62,15 @@ class Question(BaseModel):
     options: dict[str, Any] | list[Any] | None = None
     reference_claims: tuple[str, ...] | None = None
     context_claims: tuple[tuple[str, ...], ...] | None = None
+    turns: tuple[Turn, ...] = ()
+    turn_of: str | None = None
     meta: dict[str, Any] = Field(default_factory=dict)
 
-    _NOT_SCORED: ClassVar[dict[str, Any]] = {"id": True, "question_id": True, "contexts": {"__all__": {"page"}}}
+    _NOT_SCORED: ClassVar[dict[str, Any]] = {
+        **dict.fromkeys(("id", "question_id", "turn_of"), True),
+        "contexts": {"__all__": {"page"}},
+        "turns": {"__all__": {"contexts": {"__all__": {"page"}}}},
+    }
 
     @model_validator(mode="after")
     def _claims_fit(self) -> Self:
@@ -85,6 +85,17 @@ class Question(BaseModel):
             object.__setattr__(self, "id", self.content_hash()[:16])
         if not self.question_id:
             object.__setattr__(self, "question_id", question_hash(self.question) if self.question else self.id)
+
+    @property
+    def asked(self) -> str:
+        """The question as a judge is shown it: with the conversation before it, turn by turn, if there is one. System
+        prompts are left out, so that a single exchange is asked as a question and an answer are."""
+        question = self.question or ""
+        place = max((i for i, one in enumerate(self.turns) if one.role == "user"), default=0)
+        before = [(i, one) for i, one in enumerate(self.turns[: place + 1], 1) if one.role != "system"]
+        if len(before) < 2 or before[-1][1].text != question:
+            return question
+        return f"The question is the last of these turns.\n{shown(before)}"
 
     def content_hash(self) -> str:
         """SHA-256 (hex) of all that a metric can see: every field but the ids, pages, and what people gave."""

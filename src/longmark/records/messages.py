@@ -6,18 +6,15 @@ the APIs of OpenAI, Anthropic and Gemini, of LangChain, and of OpenTelemetry's G
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator
 from typing import Any
 
 from longmark.records.files import parse_json
 
-_ASKS = frozenset(("user", "human"))
-_ANSWERS = frozenset(("assistant", "ai", "model", "aimessage"))
-_INSTRUCTS = frozenset(("system", "developer"))
-_TOOLS = frozenset(("tool", "function"))
-_ROLES = _ASKS | _ANSWERS | _INSTRUCTS | _TOOLS
-_CALLS = frozenset(("tool_call", "tool_use", "function_call", "tool_call_response", "tool_result", "function_response"))
+ASKS = frozenset(("user", "human"))
+ANSWERS = frozenset(("assistant", "ai", "model", "aimessage", "gpt"))
+INSTRUCTS = frozenset(("system", "developer"))
+TOOLS = frozenset(("tool", "function"))
+_ROLES = ASKS | ANSWERS | INSTRUCTS | TOOLS
 
 # Keys of an object that hold what was asked or answered, the likeliest first.
 _QUESTION = (
@@ -45,6 +42,7 @@ _PASSAGES = (
     "output",
 )
 _PASSAGE = ("page_content", "content", "text", "passage", "chunk", "value")
+_LISTS = ("messages", "choices", "message", "turns", "conversation", "conversations")
 _DEEPEST = 8  # objects inside each other that are looked into
 
 
@@ -61,13 +59,13 @@ def parsed(value: Any) -> Any:
 def question(value: Any) -> Any:
     """The text that was asked: a text, the last user message, or what an object has under a usual key. None where
     there is none; an object that does not show which of its parts it is comes back as it is."""
-    return _said(parsed(value), _ASKS, _QUESTION, 0)
+    return _said(parsed(value), ASKS, _QUESTION, 0)
 
 
 def answer(value: Any) -> Any:
     """The text that was answered: a text, the last assistant message with a text, or as for `question`; a text that is
     JSON without such a part is the answer itself."""
-    found = _said(parsed(value), _ANSWERS, _ANSWER, 0)
+    found = _said(parsed(value), ANSWERS, _ANSWER, 0)
     return value if isinstance(value, str) and isinstance(found, list | dict) else found
 
 
@@ -83,22 +81,33 @@ def passages(value: Any) -> list[Any]:
     return [value] if isinstance(value, str) and value else []
 
 
-def count_ignored(value: Any, ignored: Counter[str]) -> None:
-    """Counts the messages in a value that are neither the last question nor the last answer."""
-    asked = answered = 0
-    for one in _messages(value):
-        role = _role(one)
-        calls = _calls(one)
-        ignored["tool calls"] += calls
-        if role in _INSTRUCTS:
-            ignored["system prompts"] += 1
-        elif role in _TOOLS:
-            ignored["tool results"] += 1
-        elif role in _ASKS:
-            asked += 1
-        elif role in _ANSWERS and _text(one):
-            answered += 1
-    ignored["earlier turns"] += max(0, asked - 1) + max(0, answered - 1)
+def conversation(*values: Any) -> list[Any]:
+    """The messages in values, one value after the other, and what stands among them; [] if they have none. Of an input
+    and an output that repeats it, the output."""
+    made: list[Any] = []
+    for value in values:
+        its = _messages(value, 0)
+        repeats = bool(made) and list(map(_said_by, its[: len(made)])) == list(map(_said_by, made))
+        made = its if repeats else made + its
+    return made
+
+
+def _said_by(message: Any) -> tuple[str, str]:
+    return (role_of(message), _text(message)) if isinstance(message, dict) else ("", str(message))
+
+
+def _messages(value: Any, depth: int) -> list[Any]:
+    value = parsed(value)
+    if depth > _DEEPEST or not isinstance(value, list | dict):
+        return []
+    if isinstance(value, list):
+        if any(isinstance(one, dict) and (role_of(one) or "role" in one or "from" in one) for one in value):
+            return [one for one in value if one is not None]
+        return [message for one in value for message in _messages(one, depth + 1)]
+    if role_of(value):
+        return [value]
+    key = next((key for key in _LISTS if value.get(key) is not None), next(iter(value), "") if len(value) == 1 else "")
+    return _messages(value[key], depth + 1) if key else []
 
 
 def _said(value: Any, roles: frozenset[str], keys: tuple[str, ...], depth: int) -> Any:
@@ -109,11 +118,11 @@ def _said(value: Any, roles: frozenset[str], keys: tuple[str, ...], depth: int) 
     if isinstance(value, list):
         if value and all(isinstance(one, list) for one in value):  # LangChain: lists of messages in a list
             return _said(value[-1], roles, keys, depth + 1)
-        if any(_role(one) for one in value):
-            return next((text for one in reversed(value) if _role(one) in roles and (text := _text(one))), None)
+        if any(role_of(one) for one in value):
+            return next((text for one in reversed(value) if role_of(one) in roles and (text := _text(one))), None)
         return _parts(value) or (_said(value[0], roles, keys, depth + 1) if len(value) == 1 else value or None)
-    if _role(value):
-        return _text(value) if _role(value) in roles else None
+    if role_of(value):
+        return _text(value) if role_of(value) in roles else None
     for key in ("messages", "choices", "message", "parts"):
         if value.get(key) is not None:
             return _said(value[key], roles, keys, depth + 1)
@@ -121,16 +130,16 @@ def _said(value: Any, roles: frozenset[str], keys: tuple[str, ...], depth: int) 
     return _said(value[usual[0]], roles, keys, depth + 1) if usual else value or None
 
 
-def _role(message: Any) -> str:
+def role_of(message: Any) -> str:
     """The role of a message; "" for anything else."""
     if not isinstance(message, dict):
         return ""
-    role = next((str(message[key]).casefold() for key in ("role", "type") if isinstance(message.get(key), str)), "")
+    role = next((str(message[key]).casefold() for key in ("role", "type", "from") if isinstance(message.get(key), str)), "")
     return role if role in _ROLES else ""
 
 
 def _text(message: dict[str, Any]) -> str:
-    content = next((message[key] for key in ("content", "parts", "contents", "text") if message.get(key)), None)
+    content = next((message[key] for key in ("content", "parts", "contents", "text", "value") if message.get(key)), None)
     return content if isinstance(content, str) else _parts(content)
 
 
@@ -145,26 +154,6 @@ def _parts(content: Any) -> str:
         elif isinstance(part, dict) and part.get("type", "text") in ("text", "input_text", "output_text"):
             texts.append(next((part[key] for key in ("text", "content") if isinstance(part.get(key), str)), ""))
     return "\n".join(text for text in texts if text)
-
-
-def _calls(message: dict[str, Any]) -> int:
-    calls = message.get("tool_calls")
-    parts: list[Any] = next((message[key] for key in ("parts", "content") if isinstance(message.get(key), list)), [])
-    in_parts = sum(isinstance(part, dict) and str(part.get("type")) in _CALLS for part in parts)
-    return len(calls) if isinstance(calls, list) and calls else in_parts
-
-
-def _messages(value: Any, depth: int = 0) -> Iterator[dict[str, Any]]:
-    """Every message in a value, in its order."""
-    value = parsed(value)
-    if depth > _DEEPEST or not isinstance(value, list | dict):
-        return
-    if isinstance(value, dict) and _role(value):
-        yield value
-        return
-    for part in value.values() if isinstance(value, dict) else value:
-        if isinstance(part, list | dict | str):
-            yield from _messages(part, depth + 1)
 
 
 def _passage(value: Any) -> Any:

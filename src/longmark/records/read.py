@@ -13,11 +13,13 @@ from typing import Any
 from longmark.errors import BadInput, UserError
 from longmark.records import containers, parts, sources
 from longmark.records.columns import BadRecord, Columns
+from longmark.records.conversation import MODES, scored
 from longmark.records.example import Example, Question
 from longmark.records.files import BadLines
 from longmark.records.pair import Answered, Pair, singles
 from longmark.records.shapes import Shape
 from longmark.records.spans import assembled
+from longmark.records.values import Problem
 
 ExampleSource = str | Path | Iterable[Answered | Mapping[str, Any]] | Any
 """A file, Examples or records, or a table: a DataFrame of pandas or polars, a table of pyarrow."""
@@ -32,8 +34,10 @@ class Reading:
     `name:line: field: what was expected`; `pairs`: the records are pairs (None: nothing was read); `line`: of the
     example that came last; `part`: which part of an input the file is, if it is one (`records.parts`): its bad records
     were skipped when the input was split, and it may have no examples; `shape`: of another tool's records, None: they
-    are read by the names of their columns; `ignored`: what of that tool's records is not read, counted.
+    are read by the names of their columns; `ignored`: what of that tool's records, or of conversations, is not read,
+    counted; `conversations`: records with turns.
     mapping: our field -> column or path; encoding: of a text file, "": UTF-8; limit: stop after so many good examples;
+    turns: what is scored of a conversation (`records.conversation`);
     `name`: of the source, for messages and the manifest; on_bad: gets the line, the fields that could be read and the
     message of each bad record that does not repeat a good one.
 
@@ -48,6 +52,7 @@ class Reading:
         encoding: str = "",
         limit: int | None = None,
         skip_bad: bool = False,
+        turns: str = "last",
         on_bad: Callable[[int, Mapping[str, Any], str], None] = lambda _line, _fields, _message: None,
     ) -> None:
         self._given = Path(given) if isinstance(given, str | Path) else given
@@ -61,6 +66,8 @@ class Reading:
             raise UserError(f"examples: expected a file, records or a DataFrame, found {type(given).__name__}")
         if isinstance(given, Mapping):  # a DatasetDict, too
             raise UserError(f"examples: {type(given).__name__} is no list; choose one of {', '.join(map(str, given))}")
+        if turns not in MODES:
+            raise UserError(f"--turns {turns}: expected {', '.join(MODES[:-1])} or {MODES[-1]}")
         if encoding:
             sources.check_encoding(encoding)
         self._mapping = mapping
@@ -68,9 +75,11 @@ class Reading:
         self._limit = limit
         self._skip_bad = skip_bad
         self._on_bad = on_bad
+        self.turns = self.part.turns if self.part else turns
         self._columns = self._new_columns()
         self.shape: Shape | None = None
-        self.ignored: Counter[str] = Counter()
+        self.ignored = self._columns.ignored
+        self.conversations = 0
         self._answers: set[str] = set()
         self._wrong = BadLines()
         self.name = str(given) if self._kind else "records"
@@ -90,11 +99,14 @@ class Reading:
 
         Ids are not compared, and the limit does not count.
         """
-        self._columns, self.ignored, self._answers = self._new_columns(), Counter(), set()
+        self._columns, self._answers = self._new_columns(), set()
+        self.ignored, self.conversations = self._columns.ignored, 0
         line = 0
         for line, record in self._shaped(self._raw()):
             found = record if isinstance(record, Example | Pair) else self._example(record)
-            if found is not None:
+            if isinstance(found, Question) and found.turns:
+                yield from self._scored(line, found)
+            elif found is not None:
                 yield line, found
         if not line and not self.part:
             if self.ignored:
@@ -103,6 +115,17 @@ class Reading:
                 raise UserError(f"{self.name} has no records; write one example per line or row")
             once = " (a generator can be read only once)" if isinstance(self._given, Iterator) else ""
             raise UserError(f"there are no examples: the input is empty{once}")
+
+    def _scored(self, line: int, example: Answered) -> Iterator[tuple[int, Answered | str]]:
+        self.conversations += 1
+        if self.part:
+            yield line, example
+            return
+        try:
+            for one in scored(example, self.turns, self.ignored):
+                yield line, one
+        except Problem as problem:
+            yield line, _Bad(str(problem), {"id": example.id, "system": example.system})
 
     def _shaped(self, raw: Iterator[tuple[int, Any]]) -> Iterator[tuple[int, Any]]:
         """The records, after the first one showed their shape; spans of a trace together."""
@@ -115,7 +138,9 @@ class Reading:
     def notice(self) -> str:
         """Which tool's records were read, and what of them was not; "" where columns are read by their names."""
         left = ", ".join(f"{count:,} {what}" for what, count in sorted((+self.ignored).items()))
-        return "" if self.shape is None else f"Read as {self.shape.name}. Not read: {left or 'nothing'}."
+        if self.shape is None:
+            return f"Not read: {left}." if left else ""
+        return f"Read as {self.shape.name}. Not read: {left or 'nothing'}."
 
     def holds_pairs(self) -> bool:
         """Whether the first record that can be read is a pair."""

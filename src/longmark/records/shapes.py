@@ -48,7 +48,7 @@ class Shape:
     fields        field of an example -> path; `contexts` are read as passages
     when          a path that is true of a record, where the keys do not tell enough
     meta          name -> path, of what is kept beside the fields
-    conversation  a path to messages, of which system prompts, tool calls and earlier turns are counted
+    conversation  paths to messages, which are the turns; question and answer follow them, if they are not in them
     ignored       what is ignored -> path to a list, or to a number of them
     skips         what a record is that is no answer -> path that is true of it
     once          a path: of records with the same value there, the first is read
@@ -61,7 +61,7 @@ class Shape:
     fields: Mapping[str, str]
     when: str = ""
     meta: Mapping[str, str] = field(default_factory=dict)
-    conversation: str = ""
+    conversation: tuple[str, ...] = ()
     ignored: Mapping[str, str] = field(default_factory=dict)
     skips: Mapping[str, str] = field(default_factory=dict)
     once: str = ""
@@ -83,12 +83,16 @@ class Shape:
                 ignored["repeats of an answer"] += 1
                 return None
             seen.add(key)
-        if self.conversation:
-            messages.count_ignored(at(self.conversation), ignored)
         for what, path in self.ignored.items():
             count = at(path)
             ignored[what] += len(count) if isinstance(count, list | dict) else count if type(count) is int else 0
         made = {name: _typed(name, at(path)) for name, path in self.fields.items()}
+        if self.conversation and (turns := messages.conversation(*map(at, self.conversation))):
+            if "answer" in made and made["answer"] is None:  # it was not recorded: what stands there is none
+                asked = max((i for i, one in enumerate(turns) if messages.role_of(one) in messages.ASKS), default=-1)
+                ignored["turns without a recorded answer"] += len(turns) - asked - 1
+                turns = turns[: asked + 1]
+            made["turns"] = turns
         used = _WORD.findall(" ".join(self.fields.values()))
         short = {key: one for key, one in record.items() if key not in used and _is_short(one)}
         kept = {name: one for name, path in self.meta.items() if (one := at(path)) not in (None, [], {})}

@@ -22,6 +22,7 @@ from longmark.records.shapes import Shape, Spans
 
 _RETRIEVERS = frozenset(("RETRIEVER", "RETRIEVAL", "RERANKER"))
 _TOOLS = frozenset(("TOOL", "EXECUTE_TOOL"))
+_READERS = (messages.question, messages.answer)
 _NO_ANSWER = _RETRIEVERS | _TOOLS | {"EMBEDDING", "EMBEDDINGS", "EVALUATOR", "GUARDRAIL", "EVENT"}
 
 
@@ -92,10 +93,13 @@ def trace_of(spans: Sequence[Mapping[str, Any]], ignored: Counter[str]) -> dict[
     last = answers[-1]
     retrieved = [one for span in ordered if span["kind"] in _RETRIEVERS for one in span["documents"]]
     tools, retrievers = (sum(span["kind"] in kinds for span in spans) for kinds in (_TOOLS, _RETRIEVERS))
-    left = Counter({"other spans": len(spans) - 1 - tools - retrievers, "system prompts": last["instructions"]})
-    messages.count_ignored([last["input"], last["output"]], left)
-    left["tool calls"] = max(left["tool calls"], tools)
-    ignored.update(left)
+    conversation, inner = ([one["input"], one["output"]] for one in (chosen, last))
+    turns = messages.conversation(*conversation)
+    if len(turns) < len(its := messages.conversation(*inner)) and _same(conversation, inner):
+        conversation, turns = inner, its  # a model's span has the tools and the system prompt that its caller's has not
+    called = not any(messages.role_of(one) in messages.TOOLS for one in turns) and tools
+    ignored.update({"other spans": len(spans) - 1 - tools - retrievers, "tool calls": called})
+    ignored["system prompts"] += last["instructions"]
     model = chosen["model"] or last["model"]
     return {
         "trace_id": chosen["trace"],
@@ -103,10 +107,17 @@ def trace_of(spans: Sequence[Mapping[str, Any]], ignored: Counter[str]) -> dict[
         "name": chosen["name"],
         "input": chosen["input"],
         "output": chosen["output"],
+        "conversation": conversation,
         "documents": [one for place, one in enumerate(retrieved) if one not in retrieved[:place]],
         "model": model if isinstance(model, str) else None,
         "response_id": chosen["response"] or last["response"],
     }
+
+
+def _same(outer: list[Any], inner: list[Any]) -> bool:
+    """Whether two spans' inputs and outputs have the same question and the same answer."""
+    asked, answered = ({str(read(one[i])).strip() for one in (outer, inner)} for i, read in enumerate(_READERS))
+    return len(asked) == len(answered) == 1
 
 
 def _is_answer(span: Mapping[str, Any]) -> bool:

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from longmark.records.shapes import Container, Shape
 
-_TURNS = {"question": "question(turns)", "answer": "answer(turns)"}
-
 PROMPTFOO = Shape(
     "promptfoo results",
     "promptfoo 0.118, results of version 3 (test/__fixtures__/sample-export.json)",
@@ -23,7 +21,7 @@ PROMPTFOO = Shape(
         "system": "provider.label || provider.id || provider",
     },
     meta={"prompt": "prompt.label", "error": "error"},
-    conversation="prompt.raw",
+    conversation=("prompt.raw",),
     ignored={"scores of assertions": "gradingResult.componentResults"},
 )
 
@@ -48,13 +46,12 @@ DEEPEVAL_TURNS = Shape(
     keys=("name", "turns"),
     fields={
         "id": "name",
-        **_TURNS,
-        "contexts": "not_null(turns[?role=='assistant'].retrievalContext | [-1], context)",
+        "contexts": "context",
         "references": "expectedOutcome",
     },
     meta={"scenario": "scenario", "tags": "tags"},
-    conversation="turns",
-    ignored={"tool calls": "turns[].toolsCalled[]", "scores of DeepEval's metrics": "metricsData"},
+    conversation=("turns",),
+    ignored={"scores of DeepEval's metrics": "metricsData"},
 )
 
 INSPECT = Shape(
@@ -70,7 +67,7 @@ INSPECT = Shape(
         "system": "log.eval.model",
     },
     meta={"task": "log.eval.task", "epoch": "epoch", "error": "error.message"},
-    conversation="messages",
+    conversation=("messages",),
     ignored={"scores of Inspect's scorers": "scores"},
 )
 
@@ -98,13 +95,11 @@ RAGAS_TURNS = Shape(
     when="type(parsed(user_input)) == 'array' && type(parsed(user_input)[0]) == 'object'",
     fields={
         "id": "id",
-        "question": "question(user_input)",
-        "answer": "not_null(response, answer(user_input))",
         "contexts": "retrieved_contexts",
         "references": "reference",
     },
     meta={"topics": "reference_topics", "rubrics": "rubrics"},
-    conversation="user_input",
+    conversation=("user_input",),
 )
 
 SHAPES = (PROMPTFOO, DEEPEVAL, DEEPEVAL_TURNS, INSPECT, LM_EVAL, RAGAS_TURNS)

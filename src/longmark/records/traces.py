@@ -37,6 +37,7 @@ OTLP = Shape(
     " (docs/gen-ai/non-normative/examples-llm-calls.md), openinference-semantic-conventions 0.1.42",
     keys=("resourceSpans",),
     fields=_OF_TRACE,
+    conversation=("conversation[0]", "conversation[1]"),
     spans=Spans(
         spans="resourceSpans[].scopeSpans[].spans[]",
         trace="traceId",
@@ -53,6 +54,7 @@ PHOENIX = Shape(
     keys=("context",),
     when="context.trace_id",
     fields=_OF_TRACE,
+    conversation=("conversation[0]", "conversation[1]"),
     spans=Spans(trace="context.trace_id", id="context.span_id", parent="parent_id", start="start_time", **_CONVENTIONS),
 )
 
@@ -64,6 +66,7 @@ MLFLOW = Shape(
     keys=("info", "data"),
     when="parsed(data).spans",
     fields=_OF_TRACE,
+    conversation=("conversation[0]", "conversation[1]"),
     spans=Spans(
         spans="not_null(parsed(data).spans, parsed(spans))",
         trace="of.info.trace_id || of.info.request_id || of.trace_id || of.request_id",
@@ -95,7 +98,7 @@ LANGFUSE = Shape(
         "references": "metadata.reference || metadata.expected_output",
     },
     meta={"tags": "parsed(tags)"},
-    conversation="[input, output]",
+    conversation=("input", "output"),
     ignored={"scores in Langfuse": "parsed(scores)", "observations": "parsed(observations)[?type!='RETRIEVER']"},
 )
 
@@ -104,6 +107,7 @@ LANGFUSE_OBSERVATIONS = Shape(
     "Langfuse, commit 03b77af (worker/src/features/database-read-stream/observation-stream.ts)",
     keys=("id", "traceId", "type", "startTime", "input", "output"),
     fields=_OF_TRACE,
+    conversation=("conversation[0]", "conversation[1]"),
     spans=Spans(
         trace="traceId",
         id="id",

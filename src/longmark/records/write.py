@@ -45,7 +45,7 @@ EXAMPLE_COLUMNS = Example.columns()
 PAIR_COLUMNS = Pair.columns()
 
 _ROW_JSON = ("evidence", "signature", "usage", "automatic", "versions")
-_EXAMPLE_JSON = ("profile", "options", "graph", "meta", "labels", "expansion_checks", *CARRIED)
+_EXAMPLE_JSON = ("profile", "options", "graph", "meta", "labels", "expansion_checks", "turns", *CARRIED)
 _NAMES = ("example_id", "question_id", "system", "metric", "status")
 
 
@@ -222,6 +222,7 @@ def _flat_example(columns: Sequence[str], example: Answered) -> dict[str, Any]:
     record = {name: getattr(example, name) for name in columns}
     record["contexts"] = [{"id": context.id, "text": context.text} for context in example.contexts]
     record["references"] = list(example.references)
+    record["turns"] = [one.model_dump(exclude_defaults=True) for one in example.turns] or None
     return record | {name: _json(record[name]) for name in _EXAMPLE_JSON if record.get(name) is not None}
 
 

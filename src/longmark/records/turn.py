@@ -1,0 +1,92 @@
+"""What a conversation is made of: turns with their passages, and how a judge is shown them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from longmark.records.values import Problem, found, missing, name, text
+
+Role = Literal["user", "assistant", "system", "tool"]
+
+_PASSAGE_TEXT = ("text", "content", "page_content", "passage")
+_PASSAGE_ID = ("id", "doc_id", "chunk_id")
+
+
+class Context(BaseModel):
+    """A passage that the answering system was given. id: the document's own id; page: where it stands there. A page is
+    shown to people and not to metrics, so `content_hash` leaves it out."""
+
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
+
+    text: str
+    id: str | None = None
+    page: str | None = None
+
+
+class Turn(BaseModel):
+    """A turn of a conversation. text: "" where it has none; name: of the speaker or the tool; calls: of tools, each as
+    `name(arguments)`; contexts: the passages that an answer was made from; references: right answers to it. What a tool
+    returned is a turn of its own."""
+
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
+
+    role: Role
+    text: str = ""
+    name: str | None = None
+    calls: tuple[str, ...] = ()
+    contexts: tuple[Context, ...] = ()
+    references: tuple[str, ...] = ()
+
+
+def shown(turns: Iterable[tuple[int, Turn]]) -> str:
+    """Turns, with their numbers, as one text: each between tags whose digits occur in none of the turns, so that no
+    turn can end itself or begin another one. Calls of tools have tags of their own."""
+    every = [(number, turn, (turn.text, *turn.calls)) for number, turn in turns]
+    texts = [one for _, _, its in every for one in its]
+    digits = hashlib.sha256("\0".join(texts).encode("utf-8", "surrogatepass")).hexdigest()
+    keys = (digits[i : i + 8] for i in range(57))
+    key = next(one for one in keys if not any(one in text for text in texts))
+    parts = []
+    for number, turn, _ in every:
+        tag = f"turn {number} {turn.role} {key}"
+        lines = [turn.text] if turn.text or not turn.calls else []
+        lines += [f"<call {key}>{call}</call {key}>" for call in turn.calls]
+        parts.append("\n".join((f"<{tag}>", *lines, f"</{tag}>")))
+    return "\n".join(parts)
+
+
+def contexts_of(raw: Any, where: str = "contexts") -> tuple[Context, ...]:
+    """The passages in a value, without empty ones. Raises Problem."""
+    if isinstance(raw, (str, dict)):
+        raw = [raw]
+    if not isinstance(raw, list):
+        raise Problem(f"{where}: expected text or a list, found {found(raw)}")
+    passages = (_context(f"{where}[{index}]", item) for index, item in enumerate(raw) if not missing(item))
+    return tuple(passage for passage in passages if passage.text.strip())
+
+
+def _context(where: str, raw: Any) -> Context:
+    if isinstance(raw, str):
+        return Context(text=text(where, raw))
+    if not isinstance(raw, dict):
+        raise Problem(f"{where}: expected text or an object with id and text, found {found(raw)}")
+    body = next((raw[key] for key in _PASSAGE_TEXT if not missing(raw.get(key))), None)
+    if body is None:
+        raise Problem(f"{where}: an object needs its passage under {', '.join(_PASSAGE_TEXT)}")
+    own_id = next((raw[key] for key in _PASSAGE_ID if not missing(raw.get(key))), None)
+    page = None if missing(raw.get("page")) else name(f"{where}.page", raw["page"])
+    return Context(text=text(where, body), id=None if own_id is None else name(f"{where}.id", own_id), page=page)
+
+
+def references_of(raw: Any, where: str = "references") -> tuple[str, ...]:
+    """The references in a value, without empty ones. Raises Problem."""
+    if isinstance(raw, str):
+        raw = [raw]
+    if not isinstance(raw, list):
+        raise Problem(f"{where}: expected text or a list of texts, found {found(raw)}")
+    texts = (text(f"{where}[{index}]", item) for index, item in enumerate(raw) if not missing(item))
+    return tuple(reference for reference in texts if reference.strip())
