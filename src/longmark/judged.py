@@ -32,12 +32,14 @@ from longmark.judge import (
     structure,
     text,
 )
-from longmark.metric import Bounds, Metric, NoParams, Score, Silence
+from longmark.metric import ANSWERS, Bounds, Metric, NoParams, Score, Silence
 from longmark.models.handles import ChatHandle, Models
 from longmark.models.protocols import ChatReply, ChatRequest, Message
 from longmark.prompts import Prompt
 from longmark.records import Example
+from longmark.records.conversation import MODES
 from longmark.records.evidence import Judgement, Judgements
+from longmark.records.turn import shown
 
 REASON_TOKENS = 512  # of a reply with a reason
 _MOST_QUOTES = 3
@@ -49,6 +51,7 @@ _WHY_FORM = (
     "the reason rests, each copied character by character (an empty list if there is none)"
 )
 _FIELDS = {"question": "question", "answer": "answer", "context": "contexts", "reference": "references"}  # of inputs
+_FIELDS |= {"turns": "turns"}
 
 REASON = Prompt(
     "reason",
@@ -230,7 +233,9 @@ def judged_metric(
             if empty_answer is None:
                 raise NoScore("undefined", "The answer is empty.")
             return empty_answer
-        texts = {"answer": example.answer or "", "question": example.question or ""}
+        whole = "turns" in inputs
+        texts = {"answer": example.answer or "", "question": (example.question or "") if whole else example.asked}
+        texts["turns"] = shown(enumerate(example.turns, 1)) if whole else ""
         texts["context"] = numbered(context.text for context in example.contexts)
         scores: list[Score] = []
         references = example.references if "reference" in inputs else ("",)
@@ -252,7 +257,8 @@ def judged_metric(
 
     return Metric(
         score,
-        needs=tuple(field for name, field in _FIELDS.items() if name in inputs),
+        needs=tuple(field for name, field in _FIELDS.items() if name in inputs or name == "answer"),
+        turns=MODES if "turns" in inputs else ANSWERS,
         bounds=bounds,
         higher_is_better=higher_is_better,
         models=("judge",),

@@ -53,6 +53,9 @@ class ScoreSpec:
     why: Why | None = None
 
 
+ANSWERS = ("last", "each")
+"""The modes of `--turns` that score one answer of a conversation; the third, `all`, scores the conversation."""
+
 SCORED = "scored"
 """What an answer gets that is scored as any other answer."""
 
@@ -125,6 +128,7 @@ class Metric:
     applies           (part of the name, kind of variant) -> whether that kind of variant gets a row for that score
     caution           (params, limit) -> what a user should know who requires a mean of at least the limit, "": nothing
     view              how a page shows its evidence, one of `VIEWS`; "": as recorded
+    turns             what it scores of a conversation: modes of `--turns`
     silence           what an answer gets that says nothing, of every score or by the part of its name; a test holds it
     version           raised by 1 when the same inputs get another score; in the signature of its rows from 2 on
     name, doc, source, origin of a metric from outside the package: its name (None: that of its first prompt),
@@ -153,6 +157,7 @@ class Metric:
     applies: Callable[[str, str | None], bool] = lambda _part, _kind: True
     caution: Callable[[Any, float], str] = lambda _params, _limit: ""
     view: str = ""
+    turns: tuple[str, ...] = ANSWERS
     silence: Silence | Mapping[str, Silence] = Silence()
     version: int = 1
     name: str | None = None

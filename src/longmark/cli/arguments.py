@@ -134,10 +134,18 @@ def add_input(one: argparse.ArgumentParser) -> None:
     add(data, "--skip-bad", "", "skip bad records instead of stopping")
 
 
+def add_turns(one: Any) -> None:
+    """The option of conversations, of verbs that score or show examples."""
+    text = "what is scored of a conversation: its last answer, each answer (ID#turn), or all of it (default: last)"
+    add(one, "--turns", "last|each|all", text, default="last")
+
+
 def reading(arguments: argparse.Namespace) -> dict[str, Any]:
     """What the options of `add_input` say to `records.read.Reading`."""
     mapping = pairs(arguments.map, "--map FIELD=COLUMN")
-    return {"mapping": mapping} | {name: getattr(arguments, name) for name in ("limit", "encoding", "skip_bad")}
+    return {"mapping": mapping} | {name: getattr(arguments, name) for name in ("limit", "encoding", "skip_bad")} | (
+        {"turns": arguments.turns} if hasattr(arguments, "turns") else {}
+    )
 
 
 def add_verbose(one: Any) -> None:

@@ -94,6 +94,8 @@ def _of_file(arguments: argparse.Namespace) -> Iterator[str]:
     yield f"examples: {json.dumps(os.path.relpath(arguments.examples, arguments.out.parent), ensure_ascii=False)}"
     if arguments.map:
         yield f"map: {json.dumps(pairs(arguments.map, '--map FIELD=COLUMN'), ensure_ascii=False)}"
+    if arguments.turns != "last":
+        yield f"turns: {arguments.turns}"
     if arguments.encoding:
         yield f"encoding: {json.dumps(arguments.encoding)}"
     if found.bad:

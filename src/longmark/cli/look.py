@@ -6,7 +6,7 @@ import argparse
 import shutil
 import sys
 import textwrap
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 
 from longmark.cli.arguments import reading
@@ -17,6 +17,7 @@ from longmark.records import Pair
 from longmark.records.files import one_line
 
 _BAD = 5  # bad records that are shown
+_TURNS = 6  # turns of an example that are shown, the last ones
 _PASSAGES = 2  # passages of an example that are shown
 
 
@@ -53,6 +54,15 @@ def _lines(found: Look) -> Iterator[str]:
         texts |= {"a": example.a, "b": example.b} if isinstance(example, Pair) else {"answer": example.answer}
         for name, text in texts.items():
             yield f"  {name:<11} {'(missing)' if text is None else one_line(text) or '(empty)'}"
+        earlier, roles = len(example.turns) - _TURNS, Counter(turn.role for turn in example.turns)
+        if example.turns:
+            yield f"  {'turns':<11} {', '.join(f'{count:,} {role}' for role, count in roles.items())}"
+        if earlier > 0:
+            yield f"  {'':<11} {counted(earlier, 'turn')} before these"
+        for number, turn in enumerate(example.turns, 1):
+            if number > earlier:
+                its = (turn.text, *turn.calls, *(f"[{counted(len(turn.contexts), 'passage')}]" for _ in turn.contexts[:1]))
+                yield f"  {f'{number} {turn.role}':<11} {one_line(' '.join(filter(None, its))) or '(empty)'}"
         for number, passage in enumerate(example.contexts[:_PASSAGES], 1):
             yield f"  {f'context {number}':<11} {one_line(passage.text)}"
         if len(example.contexts) > _PASSAGES:

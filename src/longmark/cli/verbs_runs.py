@@ -22,6 +22,7 @@ from longmark.cli.arguments import (
     add_project,
     add_prompts,
     add_trust,
+    add_turns,
     add_verb,
     model_names,
     positive,
@@ -41,6 +42,7 @@ def _run(verbs: Any) -> None:
     add(one, "--out", "RUN", "the run folder; repeat the command to resume")
     add_scoring(one)
     add_input(one)
+    add_turns(one)
     spend = add_calls(one)
     add(spend, "--dry-run", "", "print the expected calls, tokens and cost; send nothing")
     add(spend, "--retry", "STATUS,…", "compute rows with these statuses again (paid): unparsable, refused, too_long")
@@ -66,6 +68,7 @@ def _look(verbs: Any) -> None:
     one = add_verb(verbs, "look", "look:look", text)
     add(one, "examples", "EXAMPLES", "the file, as for longmark run")
     add_input(one)
+    add_turns(one)
     add_project(one)
 
     text = "Write a longmark.yaml for a file of answers: the metrics that it allows, and what they take. Makes no call."
@@ -73,6 +76,7 @@ def _look(verbs: Any) -> None:
     add(one, "examples", "EXAMPLES", "the file, as for longmark run (default: none, a file to fill in)", nargs="?")
     add(one, "--out", "FILE.yaml", "the file to write (default: longmark.yaml)", default=Path("longmark.yaml"))
     add_input(one)
+    add_turns(one)
 
 
 def _parts(verbs: Any) -> None:
@@ -82,6 +86,7 @@ def _parts(verbs: Any) -> None:
     add(one, "--parts", "N", "the number of parts", required=True)
     add(one, "--out", "DIR", "the folder for 1.part, 2.part, …", required=True)
     add_input(one)
+    add_turns(one)
     shares = one.add_argument_group("divided over the parts", "the runs of all parts use no more than this together")
     add(shares, "--concurrency", "N", "maximum number of parallel calls to one model")
     add(shares, "--max-calls", "N", "requests of a session, including retries")

@@ -84,7 +84,7 @@ async def dry_run(
             folder.space.fix(settings.fixed())
             source = Reading(examples, **options.reading)
             folder.stage(source)
-            check_kind(bool(source.pairs), settings.selected, source.name, settings.comparison)
+            check_kind(source, settings.selected, settings.comparison)
             folder.adopt()
             client = Client(cache, price_of=price_of, dry=True, batching=options.batching)
             workers = WorkerPool(folder, settings, client, system="dry run", retry=options.retried)

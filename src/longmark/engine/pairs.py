@@ -15,6 +15,7 @@ from longmark.errors import NoScore, UserError
 from longmark.metric import Score, ScoreSpec
 from longmark.metrics import Selected
 from longmark.records import Answered, Pair
+from longmark.records.read import Reading
 
 if TYPE_CHECKING:
     from longmark.models.handles import Models
@@ -94,16 +95,21 @@ def as_pairs(metrics: Mapping[str, dict[str, Any]], selected: Sequence[Selected]
     }
 
 
-def check_kind(pairs: bool, selected: Sequence[Selected], source: str, by: ChoiceRule) -> None:
-    """UserError where a metric of pairs is to score single answers, or an option of pairs is given for them."""
+def check_kind(source: Reading, selected: Sequence[Selected], by: ChoiceRule) -> None:
+    """UserError where a metric of pairs is to score single answers, or an option of pairs, or of conversations, is
+    given for what is none. source: read to its end."""
+    pairs, name = bool(source.pairs), source.name
+    if source.turns != "last" and source.good and (pairs or not source.conversations):
+        what = "hold pairs, of which each has one question" if pairs else "have no turns of conversations"
+        raise UserError(f"--turns {source.turns}: the records of {name} {what}; omit the option")
     if not pairs and by != ChoiceRule():
         raise UserError(
-            f"--tie-band and --pair-decimals say when two answers tie, and the records of {source} have one answer; "
+            f"--tie-band and --pair-decimals say when two answers tie, and the records of {name} have one answer; "
             "omit them"
         )
     if not pairs and (judges := [chosen.name for chosen in selected if chosen.metric.pairs]):
         raise UserError(
-            f"{', '.join(judges)}: compares two answers, and the records of {source} have one. A file of pairs has the "
+            f"{', '.join(judges)}: compares two answers, and the records of {name} have one. A file of pairs has the "
             "columns a and b (or answer_a and answer_b, response_1 and response_2, chosen and rejected; others with "
             "--map a=COLUMN --map b=COLUMN); `longmark pairs join` makes one of two runs"
         )

@@ -92,6 +92,7 @@ def make_settings(names: Sequence[str | Metric], registry: Registry, options: Ru
         domain or DEFAULT_DOMAIN,
         Judging.of(options),
         options.comparison,
+        options.turns,
     ).named_shortly()
     check(settings)
     for sentence in settings.departures(names):

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from longmark.engine import manifest as manifests
 from longmark.engine.folder import Changes, RunFolder
 from longmark.engine.pairs import check_kind
-from longmark.engine.settings import SessionOptions, Settings, unsupported
+from longmark.engine.settings import SessionOptions, Settings, check_turns, unsupported
 from longmark.engine.split import PartNotes, limited, same_part
 from longmark.engine.worker import Progress, WorkerPool
 from longmark.errors import UserError
@@ -101,6 +101,8 @@ async def execute(
     """Scores examples into the folder `out`. Raises UserError before any call, and whatever is a bug in longmark."""
     retry, part = options.retried, part_of(examples)
     options = limited(options, part) if part else options
+    settings = replace(settings, turns=part.turns) if part else settings
+    check_turns(settings)
     check_budget(settings.backends, options.budget)
     if options.ray is not None:
         from longmark.engine import ray_cluster
@@ -124,7 +126,7 @@ async def execute(
         notes = kept.enter_context(closing(PartNotes(out, part))) if part else None
         read = notes.places(source) if notes else source
         staged = folder.stage(_due(check.over(read) if check else read, settings.selected, folder))
-        check_kind(bool(source.pairs), settings.selected, source.name, settings.comparison)
+        check_kind(source, settings.selected, settings.comparison)
         if not space.begun:
             manifest |= manifests.begun(settings, out.resolve().name, bool(source.pairs))
         elif source.pairs is not None:

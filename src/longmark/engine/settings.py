@@ -22,6 +22,7 @@ from longmark.models.handles import DEFAULT_DOMAIN, Backends
 from longmark.models.registry import ModelNames
 from longmark.prompts import Prompt, PromptBook, registered
 from longmark.records import ABSENT, STATUSES, Signature
+from longmark.records.conversation import check_mode
 from longmark.records.metric_name import settings_in
 
 if TYPE_CHECKING:
@@ -67,7 +68,8 @@ class SessionOptions:
     """What can differ between two sessions of a run, because it changes no score.
 
     limit: the first examples only. mapping: our field -> column of the file, or a path in its records. encoding: of a
-    text file, "": UTF-8. skip_bad: leave bad records out instead of stopping. concurrency: calls at once to one
+    text file, "": UTF-8. skip_bad: leave bad records out instead of stopping. turns: what is scored of a conversation,
+    which the settings of the folder fix. concurrency: calls at once to one
     model, at most. retry: statuses to request again, beside `RETRIED`. quiet: show no progress. tell: takes what the
     user should know, a sentence at a time. handle_signals: the first Ctrl-C lets the calls under way at endpoints end
     (main thread only). check_profiles: tell where profiles do not fit the domain. resend_unknown: send a call again
@@ -81,6 +83,7 @@ class SessionOptions:
     mapping: Mapping[str, str] = field(default_factory=dict)
     encoding: str = ""
     skip_bad: bool = False
+    turns: str = "last"
     concurrency: int = CONCURRENCY
     budget: Budget = field(default_factory=Budget)
     retry: Collection[str] = ()
@@ -108,6 +111,7 @@ class SessionOptions:
         usd = self.budget.max_usd
         if usd is not None and (isinstance(usd, bool) or not isinstance(usd, int | float) or not 0 < usd < 1e12):
             raise UserError(f"max_usd: expected a number above 0, found {usd!r}")
+        check_mode(self.turns)
         if not isinstance(self.resend_unknown, bool | None):
             raise UserError(f"resend_unknown: expected True, False or None, found {self.resend_unknown!r}")
         if isinstance(self.retry, str):
@@ -116,7 +120,7 @@ class SessionOptions:
     @property
     def reading(self) -> dict[str, Any]:
         """The options of `records.read.Reading`."""
-        return {name: getattr(self, name) for name in ("limit", "mapping", "encoding", "skip_bad")}
+        return {name: getattr(self, name) for name in ("limit", "mapping", "encoding", "skip_bad", "turns")}
 
     @property
     def retried(self) -> frozenset[str]:
@@ -200,7 +204,7 @@ class RunOptions(ModelNames, Judging, SessionOptions):
 class Settings:
     """What is fixed for a run's folder. selected: the metrics with their parameters; backends: the models; prompts: the
     book; domain: what the questions are about; judging: how judges are asked; comparison: of the scores of a pair's
-    answers."""
+    answers; turns: what is scored of a conversation."""
 
     selected: Sequence[Selected]
     backends: Backends
@@ -208,6 +212,7 @@ class Settings:
     domain: Domain = field(default_factory=lambda: DEFAULT_DOMAIN)
     judging: Judging = field(default_factory=Judging)
     comparison: ChoiceRule = field(default_factory=ChoiceRule)
+    turns: str = "last"
 
     def judging_of(self, chosen: Selected) -> Judging:
         """How a metric's judges are asked: as its name says, else as the run; with reasons as the run says, else as a
@@ -239,6 +244,7 @@ class Settings:
             "judging": {**dataclasses.asdict(self.judging), "reasons": self.reasons},
             "domain": f"{self.domain.name} {self.domain.hash}" if self.reads_domain else None,
             **({"pair": dataclasses.asdict(self.comparison)} if self.comparison != ChoiceRule() else {}),
+            **({"turns": self.turns} if self.turns != "last" else {}),
         }
 
     def params_of(self, chosen: Selected) -> dict[str, Any]:
@@ -255,6 +261,7 @@ class Settings:
             params |= {"scoring": judging.scoring, "temperature": judging.temperature}
             params |= {"samples": judging.samples} if judging.temperature else {}
             params |= {"reasons": True} if judging.reasons else {}
+        params |= {"turns": self.turns} if self.turns != "last" else {}
         return Signature(
             version=__version__,
             params=params,
@@ -340,6 +347,7 @@ def check(settings: Settings) -> None:
     reasons are wanted and no metric can have them."""
     if settings.judging.reasons and not any(map(_gives_reasons, settings.selected)):
         raise UserError("--reasons: no selected metric is a judge's score; longmark metrics NAME lists its prompts")
+    check_turns(settings)
     _check_prompts(settings)
     for chosen in settings.selected:
         getattr(chosen.params, "ready", lambda: None)()
@@ -355,6 +363,15 @@ def check(settings: Settings) -> None:
                 f"--{role} MODEL is missing (`--{role} embedded` runs on this machine): needed by {', '.join(names)}"
                 for role, names in missing.items()
             )
+        )
+
+
+def check_turns(settings: Settings) -> None:
+    """UserError naming the metrics that cannot score what the mode of `--turns` makes of a conversation."""
+    if unable := [chosen.name for chosen in settings.selected if settings.turns not in chosen.metric.turns]:
+        raise UserError(
+            f"--turns {settings.turns}: {', '.join(unable)} cannot score that of a conversation; omit them, or use "
+            "another --turns (longmark metrics NAME says which). A rubric with {turns} scores whole conversations"
         )
 
 

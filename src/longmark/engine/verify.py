@@ -223,7 +223,7 @@ def _settings(manifest: dict[str, Any], cache: CallCache, run: Path, given: Give
         reasons, judging = fixed["judging"]["reasons"], Judging.of({**fixed["judging"], "reasons": None})
         selected = [replace(c, metric=replace(c.metric, reasons=c.name in reasons)) for c in selected]
         by = ChoiceRule(**fixed.get("pair", {}))
-        return Settings(selected, backends, book, domain, judging, by), gone
+        return Settings(selected, backends, book, domain, judging, by, fixed.get("turns", "last")), gone
     except (LookupError, TypeError, AttributeError, ValueError) as error:
         raise UserError(f"{run / 'manifest.json'} cannot be read ({type(error).__name__}: {error})") from None
 

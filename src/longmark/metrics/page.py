@@ -60,6 +60,8 @@ def facts(name: str, metric: Metric) -> list[tuple[str, str]]:
         found.append(("prompts", ", ".join(prompt.id for prompt in metric.prompts)))
     if metric.pairs:
         found.append(("runs on", "pairs of answers"))
+    else:
+        found.append(("--turns", ", ".join(metric.turns)))
     if metric.variants:
         found.append(("runs on", "variants of questions"))
     kinds = get_type_hints(metric.params)

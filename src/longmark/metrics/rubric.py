@@ -71,7 +71,8 @@ Name = Annotated[str, Strict(), AfterValidator(_name)]
 Text = Annotated[str, Strict(), AfterValidator(_filled)]
 Finite = Annotated[float, Field(strict=True, allow_inf_nan=False, ge=-_FURTHEST, le=_FURTHEST)]
 Weight = Annotated[float, Field(strict=True, gt=0, le=_FURTHEST, allow_inf_nan=False)]
-Input = Literal["question", "answer", "context", "reference"]
+Input = Literal["question", "answer", "context", "reference", "turns"]
+_TURNS = "{turns}"
 
 
 class _Part(BaseModel):
@@ -170,11 +171,11 @@ class Criterion(_Part):
         lines += [_example(i, one) for i, one in enumerate(self.examples, 1)]
         task = "\n".join(lines)
         prompts = ScorePrompts(
-            Prompt(name, rubric.inputs, _plain(f"{task}\n{form}")),
-            Prompt(f"{name}.expected", rubric.inputs, _plain(f"{task}\n{token_form}")),
+            Prompt(name, rubric.shown, _plain(f"{task}\n{form}")),
+            Prompt(f"{name}.expected", rubric.shown, _plain(f"{task}\n{token_form}")),
             expected(tokens),
             text,
-            Prompt(f"{name}.reasons", rubric.inputs, _plain(f"{task}\n{reasons_form(score)}")),
+            Prompt(f"{name}.reasons", rubric.shown, _plain(f"{task}\n{reasons_form(score)}")),
             schema,
         )
         worst = low if self.higher_is_better else high
@@ -192,7 +193,8 @@ class Criterion(_Part):
 class Rubric(_Part):
     """A file: one criterion by itself, or several under `criteria`.
 
-    inputs        what the judge sees
+    inputs        what the judge sees; `turns` is the conversation, turn by turn. `{turns}` in a question shows it in
+                  place of the question and the answer, and is read as "the conversation"
     reasons       whether judges give reasons, unless `--reasons` or `--no-reasons` says it; None: as other metrics
     empty_answer  `unscored`, or `worst`: the worst score without a call
     """
@@ -203,6 +205,13 @@ class Rubric(_Part):
     reasons: Annotated[bool, Strict()] | None = None
     empty_answer: Literal["unscored", "worst"] = "unscored"
     criteria: Annotated[tuple[Criterion, ...], Field(min_length=1)]
+
+    @cached_property
+    def shown(self) -> tuple[str, ...]:
+        """The inputs, with the conversation where a question names it."""
+        if "turns" in self.inputs or not any(_TURNS in one.question for one in self.criteria):
+            return self.inputs
+        return (*(name for name in self.inputs if name not in ("question", "answer")), "turns")
 
     @property
     def several(self) -> bool:
@@ -324,8 +333,8 @@ def _problems(error: ValidationError, single: bool) -> Iterator[tuple[tuple[Any,
 
 def _wrong(rubric: Rubric, single: bool) -> Iterator[tuple[tuple[Any, ...], str]]:
     """Where the parts of a rubric do not fit each other."""
-    if "answer" not in rubric.inputs or len(set(rubric.inputs)) < len(rubric.inputs):
-        yield ("inputs",), "expected each input once, the answer among them"
+    if not {"answer", "turns"} & set(rubric.shown) or len(set(rubric.inputs)) < len(rubric.inputs):
+        yield ("inputs",), "expected each input once, the answer or the turns among them"
     names: set[str] = set()
     for i, one in enumerate(rubric.criteria):
         where = ("criteria", i)
@@ -362,4 +371,4 @@ def _example(number: int, shown: Shown) -> str:
 
 def _plain(task: str) -> str:
     """A task without fields."""
-    return task.replace("$", "$$")
+    return task.replace("$", "$$").replace(_TURNS, "the conversation")

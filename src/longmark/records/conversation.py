@@ -15,6 +15,7 @@ from typing import Any
 
 import orjson
 
+from longmark.errors import UserError
 from longmark.records import messages
 from longmark.records.example import Example, Question, question_hash
 from longmark.records.turn import Context, Role, Turn, contexts_of, references_of
@@ -39,6 +40,12 @@ _OF_LAST = ("reference_claims", "context_claims", "claims", "claims_by_reference
 _OF_LAST += ("claims_by_contexts", "reference_claims_by_contexts", "graph")  # what a record says of its last answer
 _OF_A_TURN = 50  # bytes of a turn beside its texts, about
 _CALL_ONLY = "The turn calls a tool and has no text."
+
+
+def check_mode(turns: str) -> None:
+    """UserError for what is no mode."""
+    if turns not in MODES:
+        raise UserError(f"--turns {turns}: expected {', '.join(MODES[:-1])} or {MODES[-1]}")
 
 
 # Turns ----------------------------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from typing import Any
 from longmark.errors import BadInput, UserError
 from longmark.records import containers, parts, sources
 from longmark.records.columns import BadRecord, Columns
-from longmark.records.conversation import MODES, scored
+from longmark.records.conversation import check_mode, scored
 from longmark.records.example import Example, Question
 from longmark.records.files import BadLines
 from longmark.records.pair import Answered, Pair, singles
@@ -66,8 +66,9 @@ class Reading:
             raise UserError(f"examples: expected a file, records or a DataFrame, found {type(given).__name__}")
         if isinstance(given, Mapping):  # a DatasetDict, too
             raise UserError(f"examples: {type(given).__name__} is no list; choose one of {', '.join(map(str, given))}")
-        if turns not in MODES:
-            raise UserError(f"--turns {turns}: expected {', '.join(MODES[:-1])} or {MODES[-1]}")
+        check_mode(turns)
+        if self.part and turns not in ("last", self.part.turns):
+            raise UserError(f"--turns: {given} was split with --turns {self.part.turns}; omit the option")
         if encoding:
             sources.check_encoding(encoding)
         self._mapping = mapping

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 from longmark.concurrency import aside
 from longmark.errors import NoScore
-from longmark.metric import Metric, Score, ScoreSpec, Silence
+from longmark.metric import ANSWERS, Metric, Score, ScoreSpec, Silence
 from longmark.metrics.classic._tokens import Tokenizer, tokens
 from longmark.records import Example
 
@@ -42,6 +42,7 @@ async def score(example: Example, _models: object, params: Params) -> dict[str, 
 METRIC = Metric(
     score,
     needs=("answer",),
+    turns=(*ANSWERS, "all"),
     params=Params,
     scores={
         "words": ScoreSpec(bounds=(0, None), higher_is_better=True, summary="Length of an answer in words."),

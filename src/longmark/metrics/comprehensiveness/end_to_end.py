@@ -88,7 +88,7 @@ class _Lists(_Form):
 async def score(example: Example, models: Models, params: Params) -> Score:
     """Covered statements / statements."""
     example, refused = without_refusal(example, params.refusal)
-    question, sources = example.question or "", sources_of(example)
+    question, sources = example.asked, sources_of(example)
     if params.summarize:
         sources = await summarized(models, question, sources)
     if not sources:

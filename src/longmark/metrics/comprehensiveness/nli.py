@@ -122,7 +122,7 @@ async def _answer_nodes(example: Example, models: Models, params: Params) -> lis
 async def _context_nodes(example: Example, models: Models, params: Params) -> tuple[list[Node], list[Any]]:
     """The relevant statements of the passages, and those that are left out, each with its relevance."""
     sources = sources_of(example)
-    question = example.question or ""
+    question = example.asked
     by_source: list[tuple[Source, list[Statement]]]
     if example.context_claims is not None:
         by_source = [

@@ -126,11 +126,11 @@ async def score(example: Example, models: Models, params: Params) -> Score:
     if carried is not None and any(node.question is not None for node in carried.nodes):
         return result(carried, params.empty, {"checker": "carried"}, carried=True)
     example, refused = without_refusal(example, params.refusal)
-    question, sources = example.question or "", sources_of(example)
+    question, sources = example.asked, sources_of(example)
     if params.summarize:
         sources = await summarized(models, question, sources)
     answer = (example.answer or "").strip()
-    texts = [Source("", f"{question}\n{answer}"), *sources] if answer else sources
+    texts = [Source("", f"{example.question or ''}\n{answer}"), *sources] if answer else sources
     listed = await concurrently(lambda source: mined(models, question, source.text), texts)
     every = await refined(models, question, [one for some in listed for one in some])
     kept = [one for one in every if one.relevance.score >= params.relevance]

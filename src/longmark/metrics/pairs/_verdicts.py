@@ -82,7 +82,7 @@ def texts_of(pair: Pair, first: Side = "a") -> dict[str, str]:
     return {
         "context": numbered(context.text for context in pair.contexts),
         "reference": references[0] if len(references) == 1 else numbered(references),
-        "question": pair.question or "",
+        "question": pair.asked,
         "answer_a": pair.text(first),
         "answer_b": pair.text(_other(first)),
     }

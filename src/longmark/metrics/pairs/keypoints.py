@@ -120,7 +120,7 @@ async def key_points(models: Models, pair: Pair, params: Any) -> list[str]:
     references = pair.references or pair.best_references
     if params.reference == "expanded":
         references = pair.best_references
-    texts = {"reference": "\n\n".join(references), "question": pair.question or ""}
+    texts = {"reference": "\n\n".join(references), "question": pair.asked}
     return (await ask(models, models.judges[0], POINTS, texts, _LIST)).value
 
 
@@ -133,7 +133,7 @@ async def score(pair: Pair, models: Models, params: Any) -> Score:
         raise NoScore("undefined", "The reference has no key point.")
     jobs = [(judge, answer) for judge in models.judges for answer in (pair.a, pair.b)]
     # One answer after the other: the calls of one begin with the same text, which a cache of prompts then holds.
-    looked = [await _look(models, judge, pair.question or "", answer, points) for judge, answer in jobs]
+    looked = [await _look(models, judge, pair.asked, answer, points) for judge, answer in jobs]
     verdicts = {}
     choices = []
     for i, judge in enumerate(models.judges):

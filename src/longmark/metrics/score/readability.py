@@ -28,7 +28,7 @@ from typing import Any, Literal
 
 from longmark.concurrency import aside
 from longmark.errors import NoScore, UserError
-from longmark.metric import Metric, Score, ScoreSpec, Silence, paper
+from longmark.metric import ANSWERS, Metric, Score, ScoreSpec, Silence, paper
 from longmark.metrics.score._syllables import syllables
 from longmark.records import Example
 from longmark.records.evidence import Evidence
@@ -159,6 +159,7 @@ def _share_of_other_scripts(text: str) -> float:
 METRIC = Metric(
     score,
     needs=("answer",),
+    turns=(*ANSWERS, "all"),
     params=Params,
     scores={
         "reading_ease": ScoreSpec(
