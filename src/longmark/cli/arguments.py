@@ -143,8 +143,10 @@ def add_turns(one: Any) -> None:
 def reading(arguments: argparse.Namespace) -> dict[str, Any]:
     """What the options of `add_input` say to `records.read.Reading`."""
     mapping = pairs(arguments.map, "--map FIELD=COLUMN")
-    return {"mapping": mapping} | {name: getattr(arguments, name) for name in ("limit", "encoding", "skip_bad")} | (
-        {"turns": arguments.turns} if hasattr(arguments, "turns") else {}
+    return (
+        {"mapping": mapping}
+        | {name: getattr(arguments, name) for name in ("limit", "encoding", "skip_bad")}
+        | ({"turns": arguments.turns} if hasattr(arguments, "turns") else {})
     )
 
 

@@ -61,7 +61,11 @@ def _lines(found: Look) -> Iterator[str]:
             yield f"  {'':<11} {counted(earlier, 'turn')} before these"
         for number, turn in enumerate(example.turns, 1):
             if number > earlier:
-                its = (turn.text, *turn.calls, *(f"[{counted(len(turn.contexts), 'passage')}]" for _ in turn.contexts[:1]))
+                its = (
+                    turn.text,
+                    *turn.calls,
+                    *(f"[{counted(len(turn.contexts), 'passage')}]" for _ in turn.contexts[:1]),
+                )
                 yield f"  {f'{number} {turn.role}':<11} {one_line(' '.join(filter(None, its))) or '(empty)'}"
         for number, passage in enumerate(example.contexts[:_PASSAGES], 1):
             yield f"  {f'context {number}':<11} {one_line(passage.text)}"

@@ -18,8 +18,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from longmark.records import Pair
-from longmark.records.turn import Context
 from longmark.records.pair import HUMAN, Choice, Mode
+from longmark.records.turn import Context
 from longmark.records.values import Problem, found, text
 
 LFQA_E, HALUQUESTQA_PAIRS, LLMBAR = "lfqa-e", "haluquestqa-pairs", "llmbar"

@@ -56,7 +56,7 @@ class Look:
 
 
 def look(given: ExampleSource, *, limit: int = FIRST, **reading: Any) -> Look:
-    """Reads the first examples of a file, or of records in Python. reading: mapping, encoding and turns, as of `Reading`.
+    """Reads the first examples of a file, or of records in Python. reading: mapping, encoding, turns, as of `Reading`.
 
     Bad records are counted. UserError if the file cannot be read; BadInput if no record is good.
     """
@@ -75,7 +75,9 @@ def look(given: ExampleSource, *, limit: int = FIRST, **reading: Any) -> Look:
         systems[example.system or ""] += 1
         for name, metric in loaded.items():
             missing = _missing(metric, example)
-            missing |= set() if metric.pairs or source.turns in metric.turns else {"single answers (--turns last or each)"}
+            missing |= (
+                set() if metric.pairs or source.turns in metric.turns else {"single answers (--turns last or each)"}
+            )
             able[name] += not missing
             lacking[name] = lacking.get(name, missing) & missing
     shape = source.shape
@@ -84,7 +86,8 @@ def look(given: ExampleSource, *, limit: int = FIRST, **reading: Any) -> Look:
     return Look(
         name=source.name,
         shape=shape.name if shape else "",
-        mapped=({**shape.fields, "turns": ", ".join(shape.conversation)} if shape else {}) | dict(reading.get("mapping") or {}),
+        mapped=({**shape.fields, "turns": ", ".join(shape.conversation)} if shape else {})
+        | dict(reading.get("mapping") or {}),
         read=source.good,
         complete=source.good < limit,
         pairs=bool(source.pairs),

@@ -32,7 +32,12 @@ if TYPE_CHECKING:
     from longmark.models.handles import Models
     from longmark.records import Answered
 
-_FIELDS = {"turns": "turns of a conversation", "answer": "answer (null)", "references": "reference answer", "base_answer": "base answer"}  # in reasons
+_FIELDS = {
+    "turns": "turns of a conversation",
+    "answer": "answer (null)",
+    "references": "reference answer",
+    "base_answer": "base answer",
+}  # in reasons
 
 
 @dataclass(frozen=True)

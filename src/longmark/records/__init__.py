@@ -9,5 +9,5 @@ from longmark.records.row import ABSENT, STATUSES, Row, Signature, Usage
 from longmark.records.turn import Context, Turn
 
 __all__ = [
-    *("ABSENT", "STATUSES", "Answered", "Context", "Example", "Pair", "Question", "Row", "Signature", "Turn", "Usage"),
-]
+    "ABSENT", "STATUSES", "Answered", "Context", "Example", "Pair", "Question", "Row", "Signature", "Turn", "Usage"
+]  # fmt: skip

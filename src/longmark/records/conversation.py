@@ -17,7 +17,9 @@ import orjson
 
 from longmark.errors import UserError
 from longmark.records import messages
-from longmark.records.example import Example, Question, question_hash
+from longmark.records.carried import CARRIED
+from longmark.records.example import Example, question_hash
+from longmark.records.pair import Answered
 from longmark.records.turn import Context, Role, Turn, contexts_of, references_of
 from longmark.records.values import Problem, found, missing, name, text
 
@@ -36,8 +38,7 @@ _RESULTS = frozenset(("tool_call_response", "tool_result", "function_response", 
 _CONTENT = ("content", "parts", "contents", "text", "value", "output")
 _PASSAGES = ("contexts", "context", "retrieved_contexts", "retrieval_context", "retrievalContext")
 _REFERENCES = ("references", "reference")
-_OF_LAST = ("reference_claims", "context_claims", "claims", "claims_by_reference", "reference_claims_by_answer")
-_OF_LAST += ("claims_by_contexts", "reference_claims_by_contexts", "graph")  # what a record says of its last answer
+_OF_LAST = (*CARRIED, "graph")  # what a record says of its last answer
 _OF_A_TURN = 50  # bytes of a turn beside its texts, about
 _CALL_ONLY = "The turn calls a tool and has no text."
 
@@ -195,7 +196,7 @@ def reading_at(turns: Sequence[Turn], places: Sequence[int], meta: Mapping[str, 
 
 
 # What is scored -------------------------------------------------------------------------------------------------------
-def scored(example: Question, mode: str, ignored: Counter[str]) -> Iterator[Question]:
+def scored(example: Answered, mode: str, ignored: Counter[str]) -> Iterator[Answered]:
     """The examples that a mode makes of a record. Raises Problem for a conversation whose examples would be too large
     together."""
     turns = example.turns

@@ -15,7 +15,6 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from longmark.records.turn import Context, Turn, shown
 
-
 EntailmentLabel = Literal["entails", "contradicts", "neutral"]
 
 _CLAIMS_OF = {

@@ -134,12 +134,16 @@ def role_of(message: Any) -> str:
     """The role of a message; "" for anything else."""
     if not isinstance(message, dict):
         return ""
-    role = next((str(message[key]).casefold() for key in ("role", "type", "from") if isinstance(message.get(key), str)), "")
+    role = next(
+        (str(message[key]).casefold() for key in ("role", "type", "from") if isinstance(message.get(key), str)), ""
+    )
     return role if role in _ROLES else ""
 
 
 def _text(message: dict[str, Any]) -> str:
-    content = next((message[key] for key in ("content", "parts", "contents", "text", "value") if message.get(key)), None)
+    content = next(
+        (message[key] for key in ("content", "parts", "contents", "text", "value") if message.get(key)), None
+    )
     return content if isinstance(content, str) else _parts(content)
 
 

@@ -25,9 +25,9 @@ HEAD = 1 << 15  # bytes of the first line, which is written last: the counts are
 @dataclass(frozen=True)
 class Part:
     """part: its number, from 1; of: how many there are; split: a hash of all records, the same for all parts; source:
-    the name of the whole input; turns: what its examples are of conversations; limit: of its examples; pairs: its records are pairs, None: there are none; read,
-    skipped: examples and bad records of the whole input; examples: of this part; the others: what a session of its run
-    may use at most, None: as the run says."""
+    the name of the whole input; limit: of its examples; pairs: its records are pairs, None: there are none; read,
+    skipped: examples and bad records of the whole input; examples: of this part; turns: what is scored of
+    conversations; the others: what a session of its run may use at most, None: as the run says."""
 
     part: int
     of: int

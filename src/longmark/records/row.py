@@ -115,6 +115,7 @@ class Signature:
             if value:
                 content = orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
                 said[key] = hashlib.sha256(content).hexdigest()[:8]
+        said |= {"turns": self.params["turns"]} if "turns" in self.params else {}
         said |= {"metric": self.params["version"]} if "version" in self.params else {}
         said |= {"source": str(self.params["source"])[:8]} if "source" in self.params else {}
         said |= {"version": self.version} if self.version else {}

@@ -36,6 +36,7 @@ class Spans:
     documents: str = "output"
     instructions: str = ""
     response: str = ""
+    session: str = ""
 
 
 @dataclass(frozen=True)

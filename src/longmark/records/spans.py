@@ -78,6 +78,7 @@ def spans_of(record: dict[str, Any], form: Spans) -> Iterator[dict[str, Any]]:
             "model": at(form.model),
             "instructions": bool(form.instructions and at(form.instructions)),
             "response": at(form.response) if form.response else None,
+            "session": at(form.session) if form.session else None,
         }
 
 
@@ -111,6 +112,7 @@ def trace_of(spans: Sequence[Mapping[str, Any]], ignored: Counter[str]) -> dict[
         "documents": [one for place, one in enumerate(retrieved) if one not in retrieved[:place]],
         "model": model if isinstance(model, str) else None,
         "response_id": chosen["response"] or last["response"],
+        "session_id": next((span["session"] for span in ordered if span["session"]), None),
     }
 
 

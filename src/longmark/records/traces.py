@@ -29,6 +29,7 @@ _CONVENTIONS = {  # GenAI conventions, then OpenInference, then OpenLLMetry
     "model": "not_null(attributes.gen_ai.request.model, attributes.gen_ai.response.model, attributes.llm.model_name)",
     "instructions": "attributes.gen_ai.system_instructions",
     "response": "attributes.gen_ai.response.id",
+    "session": "not_null(attributes.gen_ai.conversation.id, attributes.session.id)",
 }
 
 OTLP = Shape(

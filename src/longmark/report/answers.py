@@ -16,6 +16,7 @@ from longmark.report.format import counted, fixed
 from longmark.report.page import as_json
 from longmark.report.reasons import mark, reasons_view
 from longmark.report.summary import Summary
+from longmark.report.turns import starts, turns_view
 from longmark.report.view import View
 from longmark.report.worst import kind_of, place_of, worst_of
 from longmark.scores.files import examples_of, rows_of, system_of
@@ -30,7 +31,7 @@ _SNIPPET = 240
 _ABOVE = "See the note at the top of the page."
 _FEW, _SHORT = 6, 1500
 """Up to so many scores of an answer, evidence of up to so many characters is open."""
-_SHOWN = {"a", "b", "id", "question_id", "question", "answer", "references", "contexts", "system"}
+_SHOWN = {"a", "b", "id", "question_id", "question", "answer", "references", "contexts", "system", "turns", "turn_of"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +82,7 @@ def _take(index: Observations, numbers: Iterable[int], until: int, taken: dict[i
 class Shown:
     """An example on the page: its text, where the run has it, and the last row of each metric. rank: its place among
     all examples, 0 for the worst; of a pair minus the share of metrics that disagree with people. None where it has no
-    score."""
+    score. start: how many of its turns stand with the answer before it."""
 
     rank: float | None
     run: int
@@ -90,14 +91,21 @@ class Shown:
     system: int
     example: Answered | None = None
     results: dict[str, Row] = field(default_factory=dict)
+    start: int = 0
 
     def line(self) -> dict[str, Any]:
         """What the list is filtered and sorted by."""
         rows = self.results.items()
+        turn_of = self.example and self.example.turn_of != self.id and self.example.turn_of
         return {
             **{name: getattr(self, name) for name in ("id", "question_id", "system", "rank")},
             "scores": {name: row.score for name, row in rows},
             "statuses": {name: row.status for name, row in rows},
+            **(
+                {"turn_of": f"{self.run} {turn_of}", "turn": len(self.example.turns)}
+                if self.example and turn_of
+                else {}
+            ),
         }
 
 
@@ -148,6 +156,8 @@ def load(index: Observations, runs: Sequence[Path], selection: Selection) -> Loa
     for shown in ordered if agreement else ():
         if isinstance(shown.example, Pair):
             shown.rank = disagreement(shown.example, shown.results.values())
+    for shown, start in zip(ordered, starts(((one.run, one.system), one.example) for one in ordered), strict=True):
+        shown.start = start
     return Loaded(ordered + without, answers, cut, agreement)
 
 
@@ -191,6 +201,7 @@ def entry(shown: Shown, summary: Summary, titles: dict[str, str], manifest: Mani
         "line": shown,
         "example": example,
         "sides": sides(pair) if pair else [],
+        "turns": turns_view(example, shown.start, quoted),
         "has_texts": example is not None or manifest.folder.is_dir(),
         "system": summary.systems[shown.system],
         "several": len(summary.systems) > 1,

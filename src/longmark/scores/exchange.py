@@ -4,7 +4,8 @@
 `otel`: one log record a line in the JSON of OTLP, as a collector's file receiver reads it: the event
 `gen_ai.evaluation.result` (GenAI semantic conventions 1.38, docs/gen-ai/gen-ai-events.md).
 
-A score belongs to the trace that its example was read from: the example's id.
+A score belongs to the trace that its example was read from: the example's id, of a turn (`ID#turn`) the
+conversation's. OpenTelemetry's event has the session that the trace was part of.
 """
 
 from __future__ import annotations
@@ -19,10 +20,11 @@ import orjson
 
 from longmark import __version__
 from longmark.errors import UnknownName
-from longmark.records import Row
+from longmark.records import Answered, Row
 from longmark.records.write import replacing
 from longmark.scores.files import examples_of, name_of, some_rows_of, source_of, system_of
 
+_SESSIONS = ("session_id", "sessionId", "gen_ai.conversation.id", "conversation_id")
 _TRACE, _SPAN = re.compile("[0-9a-f]{32}"), re.compile("[0-9a-f]{16}")
 
 
@@ -33,7 +35,7 @@ def write_scores(run: Path, target: str, file: Path) -> tuple[int, int]:
     if target not in TARGETS:
         raise UnknownName("target of --to", target, TARGETS, f"The targets are {', '.join(TARGETS)}.")
     source = source_of(run)
-    kept = ({one.id: one.meta for one in examples_of(source) if "span_id" in one.meta}) if source.is_dir() else {}
+    kept = dict(filter(None, map(_kept, examples_of(source)))) if source.is_dir() else {}
     count = left_out = 0
     with replacing(file) as out:
         for row in some_rows_of(source):
@@ -44,18 +46,33 @@ def write_scores(run: Path, target: str, file: Path) -> tuple[int, int]:
     return count, left_out
 
 
+def _kept(example: Answered) -> tuple[str, Mapping[str, Any]] | None:
+    """What an export needs of an example beside its rows: the id of its trace, its span, its conversation."""
+    names = ("span_id", "response_id", *_SESSIONS)
+    its = {name: example.meta[name] for name in names if isinstance(example.meta.get(name), str)}
+    its |= {"trace": example.turn_of} if example.turn_of else {}
+    return (example.id, its) if its else None
+
+
+def _session(meta: Mapping[str, Any]) -> str | None:
+    return next((meta[name] for name in _SESSIONS if name in meta), None)
+
+
 def _langfuse(row: Row, source: Path, meta: Mapping[str, Any]) -> dict[str, Any] | None:
     if row.score is None:
         return None
     name = "\0".join((name_of(source), row.system, row.example_id, row.metric))
     made = {
         "id": hashlib.sha256(name.encode()).hexdigest()[:32],  # so that a score that is sent again replaces itself
-        "traceId": row.example_id,
+        "traceId": meta.get("trace", row.example_id),
         "name": row.metric,
         "value": row.score,
         "dataType": "NUMERIC",
         "metadata": {"system": system_of(row, source), "signature": row.signature.line(row.metric)},
     }
+    made["metadata"] |= (
+        {"turn": row.example_id.rpartition("#")[2]} if meta.get("trace") not in (None, row.example_id) else {}
+    )
     return made | ({"comment": reason} if (reason := _reason(row)) else {})
 
 
@@ -67,6 +84,7 @@ def _otel(row: Row, source: Path, meta: Mapping[str, Any]) -> dict[str, Any]:
         said["gen_ai.evaluation.score.value"] = float(row.score)
         said |= {"gen_ai.evaluation.explanation": reason} if (reason := _reason(row)) else {}
     said |= {"gen_ai.response.id": meta["response_id"]} if isinstance(meta.get("response_id"), str) else {}
+    said |= {"gen_ai.conversation.id": session} if (session := _session(meta)) else {}
     said |= {"longmark.example_id": row.example_id, "longmark.system": system_of(row, source)}
     moment = str((source / "rows.jsonl" if source.is_dir() else source).stat().st_mtime_ns)
     record: dict[str, Any] = {
@@ -75,9 +93,9 @@ def _otel(row: Row, source: Path, meta: Mapping[str, Any]) -> dict[str, Any]:
         "eventName": "gen_ai.evaluation.result",
         "attributes": [{"key": key, "value": _value(value)} for key, value in said.items()],
     }
-    if _TRACE.fullmatch(row.example_id):
+    if _TRACE.fullmatch(trace := meta.get("trace", row.example_id)):
         span = str(meta.get("span_id", ""))
-        record |= {"traceId": row.example_id} | ({"spanId": span} if _SPAN.fullmatch(span) else {})
+        record |= {"traceId": trace} | ({"spanId": span} if _SPAN.fullmatch(span) else {})
     scope = {"scope": {"name": "longmark", "version": __version__}, "logRecords": [record]}
     service = {"key": "service.name", "value": {"stringValue": "longmark"}}
     return {"resourceLogs": [{"resource": {"attributes": [service]}, "scopeLogs": [scope]}]}

@@ -2,11 +2,13 @@
 // The list of answers: search, filter, sort, groups, pages. What is shown of an answer is in its pack.
 
 const PAGE = 25; // answers, about: questions are not divided
+const MOST_LISTED = 8; // answers of a group whose scores are in the list
 const CHIPS = 5; // scores in the list beside those that say why
 const data = JSON.parse(document.getElementById("data").textContent);
 const by = (id) => document.getElementById(id);
 const state = { q: "", sort: "", status: "", system: "", group: false, page: 1, open: "" };
 const several = data.systems.length > 1;
+const turns = data.examples.some((line) => line.turn);
 const haystacks = [];
 const unpacked = []; // the HTML of each answer, as far as it was asked for
 const contents = []; // its elements
@@ -119,6 +121,7 @@ function chips(line, head) {
   kept.sort((a, b) => (b.dataset.metric === key) - (a.dataset.metric === key));
   all.forEach((chip) => chip.remove());
   const shown = kept.length > CHIPS + 1 ? CHIPS : kept.length;
+  if (line.turn && kept.length) row.append(el("span", "chip-turn", "Turn " + line.turn));
   row.append(...kept.slice(0, shown));
   if (shown < kept.length) row.append(el("span", "chip none", counted(kept.length - shown, "more score")));
   return row;
@@ -129,9 +132,14 @@ function item(group, number) {
   const rank = (line) => line.rank ?? Infinity;
   const head = group.hits.reduce((worst, line) => (rank(line) < rank(worst) ? line : worst));
   const heading = copy(head, ".item-head");
-  const results = el("div", "item-results", copy(head, ".reasons"), ...group.lines.map((line) => chips(line, head)));
+  const listed = group.lines.slice(0, MOST_LISTED);
+  const rows = listed.map((line) => chips(line, head));
+  rows.forEach((row, i) => { if (i && listed[i].turn && listed[i].system === listed[i - 1].system) row.querySelectorAll(".chip-system").forEach((one) => one.remove()); });
+  const results = el("div", "item-results", copy(head, ".reasons"), ...rows);
+  if (listed.length < group.lines.length) results.append(el("p", "none", counted(group.lines.length - listed.length, "more answer")));
   if (group.lines.length > 1) {
-    heading.querySelector(".id").replaceChildren(counted(group.lines.length, "answer") + " · question ", el("bdi", "", head.question_id));
+    const own = head.turn && !several;
+    heading.querySelector(".id").replaceChildren(counted(group.lines.length, "answer") + (head.turn ? " · conversation " : " · question "), el("bdi", "", own ? head.id.slice(0, head.id.lastIndexOf("#")) : head.question_id));
     if (several && results.querySelector(".why-line")) results.prepend(el("span", "chip-system", data.directed ? "Worst: " : "", el("bdi", "", data.systems[head.system])));
   }
   const details = el("details", "item", el("summary", "", el("span", "rank", String(number)), heading, results));
@@ -142,10 +150,34 @@ function item(group, number) {
   return el("li", "", details);
 }
 
+// The answers of each conversation, one after the other; any other answer by itself.
+function columns(lines) {
+  const found = new Map();
+  for (const line of lines) {
+    const key = line.turn ? line.system + " " + line.turn_of : line;
+    found.set(key, [...(found.get(key) || []), line]);
+  }
+  return [...found.values()].map((some) => {
+    if (!some[0].turn || lines.length === 1) return copy(some[0], ".answer");
+    some.sort((a, b) => a.turn - b.turn);
+    return el("div", "conversation", el("h3", "", el("bdi", "", data.systems[some[0].system])), ...some.map((line) => folded(copy(line, ".answer"))));
+  });
+}
+
+// An answer whose scores stand beside its turn, with their evidence folded.
+function folded(answer) {
+  const scores = answer.querySelector(".results").parentElement;
+  const fold = el("details", "fold", el("summary", "", "Scores with evidence"));
+  scores.replaceWith(fold);
+  fold.append(scores);
+  return answer;
+}
+
 // Answers to one question are side by side, with every fold closed.
 function panel(group) {
-  const beside = group.lines.length > 1;
-  const answers = el("div", beside ? "answers side" : "answers", ...group.lines.map((line) => copy(line, ".answer")));
+  const all = columns(group.lines);
+  const beside = all.length > 1;
+  const answers = el("div", beside ? "answers side" : "answers", ...all);
   if (beside) {
     answers.querySelectorAll("details").forEach((details) => { details.open = false; });
     Object.entries({ tabindex: "0", role: "region", "aria-label": "Answers side by side" }).forEach((pair) => answers.setAttribute(...pair));
@@ -175,7 +207,8 @@ function setUp() {
   by("system-label").hidden = !several;
   const questions = new Set(data.examples.map((line) => line.question_id));
   by("group-label").hidden = questions.size === data.examples.length;
-  state.group = several && questions.size < data.examples.length;
+  state.group = (several || turns) && questions.size < data.examples.length;
+  if (turns) by("group-label").lastChild.textContent = " Group answers by conversation";
   by("tools").hidden = false;
 }
 
@@ -215,7 +248,7 @@ async function draw() {
   by("items").replaceChildren(...shown.map((group, i) => item(group, from + i + 1)));
   by("order").textContent = state.sort || !data.directed ? "Answers" : data.heading;
   by("group").checked = state.group;
-  const what = counted(list.length, state.group ? "question" : data.noun);
+  const what = counted(list.length, state.group ? (turns ? "conversation" : "question") : data.noun);
   by("found").textContent = list.length ? what + (pages > 1 ? ", " + (from + 1) + " to " + Math.min(from + size, list.length) : "") : "Nothing matches. Use fewer words or another filter.";
   by("pager").hidden = pages === 1;
   by("page").textContent = "Page " + state.page + " of " + pages.toLocaleString("en");
