@@ -17,7 +17,7 @@ LANGFUSE = Path(__file__).parents[1] / "records" / "tools" / "langfuse.jsonl"
 def test_it_counts_fields_and_names_what_metrics_need() -> None:
     found = look(LANGFUSE)
     assert (found.shape, found.read, found.complete, found.pairs) == ("Langfuse traces", 2, True, False)
-    assert found.fields == {"question": 2, "answer": 2, "references": 1}
+    assert found.fields == {"question": 2, "answer": 2, "turns": 1, "references": 1}
     assert [(line, one.model_dump()["answer"]) for line, one in found.examples] == [
         (1, "In Africa."),
         (2, "A bank beside a river."),

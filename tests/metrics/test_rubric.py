@@ -136,7 +136,7 @@ def test_an_empty_answer_is_not_judged(tmp_path: Path, empty: str, value: float 
         ("name: own\ncriteria: []\n", ":2: criteria: "),
         (
             "name: own\nquestion: Q?\ninputs: [question]\n",
-            ":3: inputs: expected each input once, the answer among them",
+            ":3: inputs: expected each input once, the answer or the turns among them",
         ),
         ("name: own\nquestion: Q?\nexamples: [{answer: a, score: 101}]\n", ":3: examples[0].score: 101 is not on"),
         ("name: 5\nquestion: ' '\n", ":2: question: "),

@@ -32,11 +32,15 @@ from longmark.workspace import differences, now, reading, replaced
 
 _SCHEMA = """
 PRAGMA journal_mode = OFF; PRAGMA cache_size = -4096;
-CREATE TABLE places (line INTEGER PRIMARY KEY, run INTEGER, id TEXT UNIQUE);
+CREATE TABLE places (line INTEGER, run INTEGER, id TEXT UNIQUE);
+CREATE INDEX by_line ON places (line, run);
 CREATE TABLE unnamed (id TEXT PRIMARY KEY) WITHOUT ROWID;
 CREATE TABLE calls (id TEXT, metric TEXT, calls BLOB, PRIMARY KEY (id, metric)) WITHOUT ROWID;
 BEGIN
 """
+_PLACE = """
+INSERT OR IGNORE INTO places SELECT ?1, ?2, ?3 WHERE NOT EXISTS (SELECT 1 FROM places WHERE line = ?1 AND run <> ?2)
+"""  # a line is several examples where each answer of its conversation is one
 _AGAIN = "repeat the command of this run, then merge again"
 
 
@@ -196,12 +200,8 @@ def _note(db: sqlite3.Connection, number: int, run: _Run) -> None:
         elif len(note) == 1 and note[0] != run.part.split:  # killed while it began a session on another split
             raise UserError(f"{path} is of another split; {_AGAIN}")
         elif len(note) == 2:
-            try:
-                db.execute("INSERT INTO places VALUES (?, ?, ?)", (note[1], number, note[0]))
-            except sqlite3.IntegrityError:
-                raise UserError(
-                    f'{path}: the example "{note[0]}" is in another run too; split the input again'
-                ) from None
+            if not db.execute(_PLACE, (note[1], number, note[0])).rowcount:
+                raise UserError(f'{path}: the example "{note[0]}" is in another run too; split the input again')
 
 
 def _manifest(runs: Sequence[_Run], out: Path, *, finished: bool) -> dict[str, Any]:
@@ -234,7 +234,7 @@ def _examples(db: sqlite3.Connection, runs: Sequence[_Run], folder: RunFolder) -
     absent = heapq.merge(*(_absent(db, run) for run in runs), key=lambda one: one[0])
     following = next(absent, None)
     files = [lines(run.path / "examples.jsonl") for run in runs]
-    for line, number, name in db.execute("SELECT line, run, id FROM places ORDER BY line"):
+    for line, number, name in db.execute("SELECT line, run, id FROM places ORDER BY line, rowid"):
         try:
             example = own_example_of(next(files[number], (0, b""))[1])
         except ValueError:

@@ -29,7 +29,7 @@ EXPANSION_CHECKS: tuple[ExpansionCheck, ...] = get_args(ExpansionCheck)
 
 HUMAN = "human"  # the system of an answer that a person wrote
 _SHARED = frozenset(("question", "contexts", "context_claims", "profile", "task", "level", "options", "meta"))
-_SHARED |= {"variant_of", "variant"}
+_SHARED |= {"variant_of", "variant", "turns"}
 
 
 class Pair(Question):
