@@ -19,7 +19,7 @@ SAID = {"role": "assistant", "content": "So."}
 
 # the first words of a row -> records of that file, each with the question "Why?" and the answer "So."
 RECORDS: dict[str, list[dict[str, Any]]] = {
-    "chat messages": [{"messages": [*CHAT, SAID]}],
+    "chat messages": [{"chat": [*CHAT, SAID]}],
     "LangSmith": [
         {"id": "1", "run_type": "chain", "inputs": {"question": "Why?"}, "outputs": {"answer": "So."}},
         {"id": "2", "run_type": "llm", "inputs": {"messages": [CHAT]}, "outputs": {"generations": [[{"text": "So."}]]}},

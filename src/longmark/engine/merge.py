@@ -199,9 +199,8 @@ def _note(db: sqlite3.Connection, number: int, run: _Run) -> None:
             db.execute("INSERT OR REPLACE INTO calls VALUES (?, ?, ?)", (*note[:2], orjson.dumps(note[2])))
         elif len(note) == 1 and note[0] != run.part.split:  # killed while it began a session on another split
             raise UserError(f"{path} is of another split; {_AGAIN}")
-        elif len(note) == 2:
-            if not db.execute(_PLACE, (note[1], number, note[0])).rowcount:
-                raise UserError(f'{path}: the example "{note[0]}" is in another run too; split the input again')
+        elif len(note) == 2 and not db.execute(_PLACE, (note[1], number, note[0])).rowcount:
+            raise UserError(f'{path}: the example "{note[0]}" is in another run too; split the input again')
 
 
 def _manifest(runs: Sequence[_Run], out: Path, *, finished: bool) -> dict[str, Any]:
