@@ -171,9 +171,8 @@ def test_a_judge_sees_what_was_said_before_the_question_and_a_single_exchange_as
     ).singles()
     for one in (plain, before, after):
         assert asyncio.run(score(QR, one, judge=judge))[QR].value == 0.5
-    same, again, other = (request.messages for request in judge.requests) if len(judge.requests) == 3 else (None,) * 3
+    same, again, other = (request.messages for request in judge.requests)
     assert same == again
-    assert other is not None
     assert "The question is the last of these turns." in other[-1].content
     assert "The Nile?" in other[-1].content
 

@@ -171,7 +171,7 @@ FORMS: dict[str, tuple[list[Any], list[tuple[str, str, tuple[str, ...]]]]] = {
         [("assistant", "a", ("look() -> x",))],
     ),
     "a tool's object": ([{"role": "tool", "content": {"km": 6650}}], [("tool", '{"km":6650}', ())]),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -216,7 +216,11 @@ ODD: dict[str, tuple[list[Any], list[tuple[str | None, str | None, str | None]],
     "an empty question": (_turns("u", "aa"), [("", "a", None)], ["c#2"]),
     "a call without a result": ([*_turns("uq"), CALLS], [("q", None, NO_TEXT)], ["c#2"]),
     "a call, a result, no answer": ([*_turns("uq"), CALLS, *_turns("t5")], [("q", None, NO_TEXT)], ["c#2"]),
-    "a call, and the user again": ([*_turns("uq"), CALLS, *_turns("uq2", "aa")], [("q2", "a", None)], ["c#2", "c#4"]),
+    "a call, and the user again": (
+        [*_turns("uq"), CALLS, *_turns("uq2", "aa")],
+        [("q2", "a", None)],
+        ["c#2", "c#4"],
+    ),
     "another language": (
         _turns("uWie lang ist der Nil?", "a尼罗河长约6650公里。"),
         [("Wie lang ist der Nil?", "尼罗河长约6650公里。", None)],
@@ -228,7 +232,7 @@ ODD: dict[str, tuple[list[Any], list[tuple[str | None, str | None, str | None]],
         ["c#2"],
     ),
     "2,000 turns": (_turns(*["uq", "aa"] * 1000), [("q", "a", None)], [f"c#{n}" for n in range(2, 2001, 2)]),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", ODD)
