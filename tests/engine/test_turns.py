@@ -65,7 +65,7 @@ def test_a_comparison_and_a_meta_evaluation_take_it_too() -> None:
     from longmark.analysis.metaeval import metaeval
 
     assert run("each") == 0
-    own, named = (compare("r", draws=200, **more) for more in ({}, {"cluster": "about"}))
+    own, named = compare("r", draws=200), compare("r", draws=200, cluster="about")
     (metric,), (again,) = own.metrics, named.metrics
     assert metric.n == 12, "a conversation counts once"
     assert (metric.pairs[0].difference, metric.pairs[0].p) == (again.pairs[0].difference, again.pairs[0].p)
