@@ -196,7 +196,7 @@ def test_an_output_that_repeats_its_input_is_read_once() -> None:
     assert said(one) == ("q", "a", 2)
 
 
-# Odd conversations: each is a row that says why, or an error that does -----------------------------------------------------
+# Odd conversations: each is a row that says why, or an error that does ------------------------------------------------
 def _turns(*turns: str) -> list[dict[str, str]]:
     roles = {"u": "user", "a": "assistant", "s": "system", "t": "tool"}
     return [{"role": roles[one[0]], "content": one[1:]} for one in turns]
