@@ -45,7 +45,7 @@ def changes(arguments: argparse.Namespace, run: Path, cluster: str) -> tuple[lis
     """The change of each system of the run, and the outcome of --fail-if-worse."""
     made, checked = [], list[Checked]()
     try:
-        pairs = list(_pairs(arguments.base, run))
+        pairs = list(pairs_of(arguments.base, run))
         for name, labels in pairs:
             change, its = _change(arguments, [arguments.base, run], labels, cluster, len(pairs))
             made.append(Change(arguments.base.name, name if len(pairs) > 1 else "", *change))
@@ -57,7 +57,7 @@ def changes(arguments: argparse.Namespace, run: Path, cluster: str) -> tuple[lis
     return made, checked if arguments.fail_if_worse else []
 
 
-def _pairs(base: Path, run: Path) -> Iterator[tuple[str, list[str]]]:
+def pairs_of(base: Path, run: Path) -> Iterator[tuple[str, list[str]]]:
     """Each system of the run with its label in the base and in the run."""
     with Observations() as index:
         index.read(sources_of([base, run]))

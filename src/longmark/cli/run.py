@@ -9,7 +9,7 @@ from contextlib import closing
 from dataclasses import astuple, fields
 from typing import Any
 
-from longmark.cli import base
+from longmark.cli import base, canary
 from longmark.cli.arguments import (
     BUG,
     INTERRUPTED,
@@ -78,10 +78,16 @@ def run(arguments: argparse.Namespace) -> int:
         if forecast:
             tell_cautions(gates, settings.selected)
             forecast.refuse_impossible()
+        kept = canary.metrics_of(arguments.canary, settings) if arguments.canary else []
         if arguments.dry_run:
+            if kept:
+                print(f"Canary: {arguments.canary} is judged again, with {', '.join(kept)}; no stored reply is used.")
             return 0
+        checks: list[Checked] = []
+        if kept:
+            checks, options = canary.check(arguments.canary, kept, arguments, options)
         result = finish(lambda: execute(arguments.examples, settings, arguments.out, cache, options))
-    return _conclude(result, settings, gates, arguments)
+    return _conclude(result, settings, gates, arguments, checks)
 
 
 def _forecast(gates: list[Gate], bounds: Any, settings: Settings, arguments: argparse.Namespace) -> Forecast:
@@ -114,14 +120,15 @@ def run_options(arguments: argparse.Namespace) -> RunOptions:
     )
 
 
-def _conclude(result: RunResult, settings: Settings, gates: list[Gate], arguments: argparse.Namespace) -> int:
+def _conclude(
+    result: RunResult, settings: Settings, gates: list[Gate], arguments: argparse.Namespace, checks: list[Checked]
+) -> int:
     said: list[str] = []  # why the run has no valid result
 
     def say(line: str) -> None:
         print(line, file=sys.stderr)
         said.append(line.removeprefix("longmark: "))
 
-    checks: list[Checked] = []
     notices: tuple[str, ...] = ()
     cluster, changes = None, list[Any]()  # `Change`s; report.outputs is imported where it is used
     if result.stopped == "interrupt":
@@ -137,7 +144,7 @@ def _conclude(result: RunResult, settings: Settings, gates: list[Gate], argument
         _print_summary(summary)
         print(f"\n{_spent(result)}")
         print(f"Rows: {result.folder / 'rows.jsonl'}")
-        checks = check_gates(gates, summary, arguments.max_unscored)
+        checks += check_gates(gates, summary, arguments.max_unscored)
         if arguments.base:
             changes, against = base.changes(arguments, result.folder, cluster)
             checks += against

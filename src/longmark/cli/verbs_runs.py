@@ -57,6 +57,8 @@ def _run(verbs: Any) -> None:
     add_cluster(result)
     add_by(result)
     add_gate(one)
+    text = "judge the answers of this kept run again, and exit 3 if their scores have changed (paid; extra stats)"
+    add(one, "--canary", "RUN", text)
     add_outputs(one)
     add_project(one)
 

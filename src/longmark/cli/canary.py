@@ -1,0 +1,133 @@
+"""A canary (`--canary RUN`): whether the judges still score as they did when a kept run was made.
+
+The answers of the run are judged again by the models and settings of this run, with an empty call cache: a stored reply
+would say nothing. Each metric is tested with `compare`: paired by question, two-sided, all of them one family for each
+system. The versions that the models reported stand beside it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from longmark.cli.arguments import needs_stats
+from longmark.cli.base import pairs_of
+from longmark.engine.run import finish, make_settings, open_cache
+from longmark.engine.session import RunResult, execute
+from longmark.engine.settings import RunOptions, Settings
+from longmark.errors import OverBudget, UserError
+from longmark.models.registry import Registry
+from longmark.models.trust import Trust
+from longmark.report.format import fixed
+from longmark.report.gates import MET, NOT_MET, UNDECIDED, Checked
+from longmark.report.tables import one_line
+from longmark.scores.files import rows_of
+from longmark.scores.manifest import read_manifest, refuse_pairs
+
+NOT_TESTED = "not tested"
+
+
+def metrics_of(kept: Path, settings: Settings) -> list[str]:
+    """The metrics of this run that ask a model and have rows in the kept run. UserError, before anything is paid for,
+    where there is none or RUN is no run folder."""
+    needs_stats("run --canary")
+    if not (kept / "examples.jsonl").is_file() or not (kept / "rows.jsonl").is_file():
+        raise UserError(f"--canary {kept}: expected a run folder, with examples.jsonl and rows.jsonl")
+    refuse_pairs([read_manifest(kept)])
+    there = {row.metric for row in rows_of(kept) if row.score is not None}
+    found = [chosen.name for chosen in settings.selected if chosen.metric.models and there.intersection(chosen.scores)]
+    if not found:
+        judged = ", ".join(chosen.name for chosen in settings.selected if chosen.metric.models)
+        raise UserError(
+            f"--canary {kept}: it has no score of a metric of this run that asks a model ({judged or 'there is none'})"
+        )
+    return found
+
+
+def check(
+    kept: Path, metrics: list[str], arguments: argparse.Namespace, options: RunOptions
+) -> tuple[list[Checked], RunOptions]:
+    """The outcome for each metric and system, and the options for the run, whose budget is what is left. OverBudget
+    where nothing is."""
+    with tempfile.TemporaryDirectory(prefix="longmark-") as folder:
+        result = _judged_again(kept, Path(folder), metrics, arguments, options)
+        spent, left = result.counts, {}
+        for name, used in (
+            ("max_calls", spent.calls),
+            ("max_tokens", spent.prompt_tokens + spent.completion_tokens),
+            ("max_usd", spent.usd or 0.0),
+        ):
+            if (most := getattr(options, name)) is not None:
+                left[name] = most - used
+        if any(one <= 0 for one in left.values()):
+            raise OverBudget(f"the canary {kept} used up the budget; raise it. Nothing else was sent")
+        if result.stopped == "interrupt":
+            raise KeyboardInterrupt
+        if why := result.refused or result.budget or result.stopped or "; ".join(result.closed):
+            checked = [_not_tested(metric, f"not every answer was judged again: {why}") for metric in metrics]
+        else:
+            try:
+                checked = list(_tested(kept, result.folder))
+            except UserError as error:
+                checked = [_not_tested(metric, str(error)) for metric in metrics]
+    return checked, replace(options, **left)
+
+
+def _judged_again(
+    kept: Path, folder: Path, metrics: list[str], arguments: argparse.Namespace, options: RunOptions
+) -> RunResult:
+    asked = replace(options, mapping={}, limit=None, encoding="", skip_bad=False, retry=(), batch=False, cluster=None)
+    with closing(open_cache(folder / "calls.sqlite")) as cache:
+        config, trust = options.config, Trust(given=True)  # the run's own settings were made with the same file
+        registry = Registry(cache, options.timeout, options.max_reply_bytes, config=config, trust=trust)
+        settings = make_settings(metrics, registry, replace(asked, tell=lambda _notice: None))
+        own = Path(
+            str(read_manifest(kept).data.get("system") or kept.resolve().name)
+        ).name  # of answers without a system
+        return finish(lambda: execute(kept / "examples.jsonl", settings, folder / "now" / own, cache, asked))
+
+
+def _tested(kept: Path, now: Path) -> Iterator[Checked]:
+    from longmark.analysis.compare import compare
+    from longmark.scores.paired import BY_EACH
+
+    then, today = _versions(kept), _versions(now)
+    versions = f"the models reported {today}" + (f", then {then}" if then != today else ", as then")
+    pairs = list(pairs_of(kept, now))
+    for name, labels in pairs:
+        alpha = 0.05 / len(pairs)
+        found = compare([kept, now], by=BY_EACH, systems=labels, against_first=True, alpha=alpha)
+        for one in found.metrics:
+            (pair,) = one.pairs
+            change = pair.difference
+            result, why = MET, "no significant change"
+            if pair.significant:
+                result, why = NOT_MET, "the scores have changed"
+            elif pair.p is None or pair.few or pair.undecided:
+                result, why = UNDECIDED, f"undecided: {pair.undecided or pair.few or change.reason or 'no test'}"
+            shown = fixed(None if change.value is None else -change.value, one.places)
+            if change.ends:
+                shown += f" [{', '.join(fixed(-end, one.places) for end in reversed(change.ends))}]"
+            rule = f"canary {one.metric}{f' for {one_line(name)}' if len(pairs) > 1 else ''}"
+            line = f"{rule}: {why}: now - then = {shown} over {pair.common.n} questions of {kept.name}; {versions}"
+            yield Checked(one.metric, name, rule, result, f"{MET if result == MET else NOT_MET}: {line}")
+        for metric, why in found.left_out:
+            yield _not_tested(metric, why)
+
+
+def _not_tested(metric: str, why: str) -> Checked:
+    return Checked(metric, "", f"canary {metric}", NOT_TESTED, f"not met: canary {metric}: {NOT_TESTED}: {why}")
+
+
+def _versions(run: Path) -> str:
+    """The models of a run with the versions that their endpoints reported."""
+    found: dict[str, dict[str, Any]] = {}
+    for row in rows_of(run):
+        for model, versions in row.versions.items():
+            found.setdefault(model, {}).update(dict.fromkeys(versions))
+    return ", ".join(f"{one_line(m)} as {' and '.join(map(one_line, of))}" for m, of in found.items()) or "no version"
