@@ -193,9 +193,12 @@ def test_too_many_gaps_fail_under_whatever_the_mean(longmark: Command):
     write_jsonl(Path("given.jsonl"), [*records(9), {"id": "x", "question": "What?", "answer": None}])
     with serve(reply="80") as server:
         done = longmark(*judged(server, "--fail-under", f"{QR}>=0.1"))
+        refused(done, "1 of 10 answers will be unscored, because an input is missing, more than the 5.0 %")
+        assert server.counts["requests"] == 0
+        assert longmark(*judged(server, "--fail-under", f"{QR}>=0.1", "--max-unscored", "0.1")).code == 0
+        done = longmark("report", "out", "--out", "page.html", "--fail-under", f"{QR}>=0.1")
         assert done.code == 3
         assert "1 of 10 rows (10 %) are unscored" in done.out.replace("10%", "10 %")
-        assert longmark(*judged(server, "--fail-under", f"{QR}>=0.1", "--max-unscored", "0.1")).code == 0
 
 
 def test_one_value_shows_next_to_nothing(longmark: Command):
@@ -255,7 +258,7 @@ def test_a_limit_that_only_exact_matches_reach_is_noted(longmark: Command, tmp_p
     assert "At least 29% of the answers must equal their reference" in done.err
     assert longmark(*report, "ccrs.answer_correctness>=0.3").err == ""
     assert longmark(*report, "ccrs.answer_correctness<=0.5").err == ""
-    write_jsonl(Path("given.jsonl"), records(8))
+    write_jsonl(Path("given.jsonl"), records(8, reference="It is.", contexts=["It is."]))
     run = ("run", "given.jsonl", "--metrics", "ccrs.answer_correctness", "--judge", "m@http://127.0.0.1:9/v1")
     weighted = (*run[:3], f"{run[3]}@weight=0.5", *run[4:], "--dry-run", "--fail-under")
     assert longmark(*weighted, "ccrs.answer_correctness>=0.5").err == ""

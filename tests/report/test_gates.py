@@ -217,6 +217,20 @@ def test_a_forecast_counts_clusters_in_each_slice(answers: object, capsys: pytes
     assert "can pass from 6 clusters (lang) on; the file has 2" in capsys.readouterr().err
 
 
+def test_a_gate_that_missing_inputs_make_fail_is_refused_before_the_run(
+    answers: list[dict[str, Any]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    answers[0]["answer"] = None
+    write_jsonl(Path("a.jsonl"), answers)
+    for gate in (f"{RECALL} every answer >= .1", f"mean({RECALL})>=.1"):
+        assert run("--fail-under", gate) == 2
+        assert "for s: can pass from 1 answer on; 1 of 10 answers will be unscored" in capsys.readouterr().err
+    assert run("--fail-under", f"{RECALL} at most 10 % < .1", "--dry-run") == 0
+    assert run("--fail-under", f"{RECALL}>=.69", "--max-unscored", "0.1") == 2
+    assert "for s: can pass from 10 answers on; the file has 9, and 1 with a missing input" in capsys.readouterr().err
+    assert run("--fail-under", f"mean({RECALL})>=.1", "--max-unscored", "0.1") == 0
+
+
 def test_a_file_of_gates_is_read_as_the_command_line_is(answers: object, capsys: pytest.CaptureFixture[str]) -> None:
     Path("longmark.yaml").write_text(
         f"runs:\n  one:\n    examples: a.jsonl\n    metrics: {RECALL}\n    by: [lang]\n    fail_under:\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import astuple, fields
 from typing import Any
@@ -30,8 +30,10 @@ from longmark.engine.run import finish, make_settings, open_cache
 from longmark.engine.session import RunResult, execute
 from longmark.engine.settings import RunOptions, Settings
 from longmark.errors import UserError
+from longmark.metrics import is_missing
 from longmark.models.registry import Registry
 from longmark.progress import cost, counted
+from longmark.records import Pair
 from longmark.records.files import read_object
 from longmark.records.metric_name import canonical, in_slice
 from longmark.records.parts import part_of
@@ -98,12 +100,15 @@ def _forecast(gates: list[Gate], bounds: Any, settings: Settings, arguments: arg
         own = str((known or {}).get("system", out.resolve().name))
         cluster = cluster or str((known or {}).get("cluster") or QUESTION)
 
-    def due(example: Any) -> list[str]:
-        is_variant = example.variant_of is not None
-        return [one for each in settings.selected for one in each.due(is_variant=is_variant, kind=example.variant)]
+    def due(example: Any) -> Iterator[tuple[str, bool]]:
+        for chosen in settings.selected:
+            needs = () if isinstance(example, Pair) else chosen.metric.needs
+            unscored = any(is_missing(example, name) for name in needs)
+            for name in chosen.due(is_variant=example.variant_of is not None, kind=example.variant):
+                yield name, unscored
 
-    forecast = Forecast(gates, bounds, due, own, cluster or QUESTION, split(arguments.by))
-    forecast.read(Reading(arguments.examples, **{**reading(arguments), "skip_bad": True}))
+    forecast = Forecast(gates, bounds, own, cluster or QUESTION, split(arguments.by), arguments.max_unscored)
+    forecast.read(Reading(arguments.examples, **{**reading(arguments), "skip_bad": True}), due)
     return forecast
 
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
@@ -96,6 +97,10 @@ class Gate:
             return 1 if (self.limit < lo) is self.above else None
         count = BoundedScores(lo, hi).needed(self.limit, above=self.above)
         return None if count is None else max(1, count)
+
+    def allowed(self, answers: int) -> int:
+        """How many of so many answers may be bad, of a gate on single ones."""
+        return math.floor(self.most * answers / 100 + 1e-9)
 
     def remark(self, needed: int | None, what: str = "answers") -> str:
         """`needed` in words."""
@@ -250,24 +255,26 @@ def refuse_unknown_systems(gates: Iterable[Gate], systems: Iterable[str]) -> Non
 
 class Forecast:
     """Which gates can pass with examples that are not scored yet. gates: with what they select; bounds: of the scores;
-    cluster, by: as for the run; due: example -> the scores that it gets; own: the system of examples without one."""
+    own: the system of examples without one; cluster, by, max_unscored: as for the run."""
 
     def __init__(
         self,
         gates: Sequence[Gate],
         bounds: Mapping[str, Bounds],
-        due: Callable[[Any], Iterable[str]],
         own: str,
         cluster: str = QUESTION,
         by: Sequence[str] = (),
+        max_unscored: float = MAX_UNSCORED,
     ) -> None:
-        self.gates, self.bounds, self.due, self.own, self.cluster, self.by = gates, bounds, due, own, cluster, by
+        self.gates, self.own, self.cluster, self.by, self.max_unscored = gates, own, cluster, by, max_unscored
         self._needed = {(gate, name): gate.needed(bounds[name]) for gate in gates for name in gate.scores}
         self._enough = max((count or 0 for count in self._needed.values()), default=0)
         self._clusters: dict[tuple[str, str], set[str]] = {}  # score, system -> clusters, no more than enough
+        self._rows, self._unscored = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
 
-    def read(self, examples: Iterable[Any]) -> None:
-        """Counts. UnknownName for a gate on a system that no example has."""
+    def read(self, examples: Iterable[Any], due: Callable[[Any], Iterable[tuple[str, bool]]]) -> None:
+        """Counts. due: example -> each score that it gets, and whether it will be unscored, since an input is missing.
+        UnknownName for a gate on a system that no example has."""
         systems: dict[str, None] = {}
         wanted = {name for gate in self.gates for name in gate.scores}
         for example in examples:
@@ -276,9 +283,13 @@ class Forecast:
             fields = fields_of(example) if self.by or self.cluster != QUESTION else {}
             cluster = f"={fields[self.cluster]}" if self.cluster in fields else f":{example.question_id}"
             parts = ("", *(slice_name(field, fields.get(field)) for field in self.by))
-            for name in wanted.intersection(in_slice(name, part) for name in self.due(example) for part in parts):
-                seen = self._clusters.setdefault((name, system), set())
-                if len(seen) < self._enough:
+            for key, unscored in (((in_slice(one, part), system), no) for one, no in due(example) for part in parts):
+                if key[0] not in wanted:
+                    continue
+                seen = self._clusters.setdefault(key, set())
+                self._rows[key] += 1
+                self._unscored[key] += unscored
+                if not unscored and len(seen) < self._enough:
                     seen.add(cluster)
         refuse_unknown_systems(self.gates, systems)
 
@@ -290,18 +301,28 @@ class Forecast:
             for (name, system), seen in self._clusters.items():
                 if name not in gate.scores or gate.system not in (None, system):
                     continue
-                needed = self._needed[gate, name]
-                possible = needed is not None and len(seen) >= needed
-                line = f"{gate.rule(name)} for {one_line(system)}: {gate.remark(needed, what)}"
-                made.append((line if possible else f"{line}; the file has {len(seen):,}", possible))
+                needed, why = self._needed[gate, name], self._too_many_unscored(gate, (name, system))
+                if needed is None or len(seen) < needed:
+                    missing = self._unscored[name, system]
+                    why = f"; the file has {len(seen):,}{f', and {missing:,} with a missing input' if missing else ''}"
+                line = f"{gate.rule(name)} for {one_line(system)}: {gate.remark(needed, what)}{why}"
+                made.append((line, not why))
         return made
+
+    def _too_many_unscored(self, gate: Gate, key: tuple[str, str]) -> str:
+        rows, unscored = self._rows[key], self._unscored[key]
+        allowed = gate.allowed(rows) if gate.bad else self.max_unscored * rows
+        if unscored <= allowed:
+            return ""
+        most = f"{allowed:,} may be" if gate.bad else f"more than the {share(self.max_unscored, 1)} of --max-unscored"
+        return f"; {unscored:,} of {rows:,} answers will be unscored, because an input is missing, {most}"
 
     def refuse_impossible(self) -> None:
         """UserError if a gate cannot pass with these examples, whatever their scores."""
         if lines := [line for line, possible in self.lines() if not possible]:
             shown = "\n  ".join(lines[:10]) + (f"\n  … and {len(lines) - 10} more" if len(lines) > 10 else "")
             raise UserError(
-                f"--fail-under cannot be met by these examples, even if every answer is perfect:\n  {shown}\nAdd "
+                f"--fail-under cannot be met by these examples, even if every score is perfect:\n  {shown}\nAdd "
                 "answers, lower the limit, or test the mean itself: mean(METRIC)>=NUMBER. Nothing was sent"
             )
 
@@ -403,7 +424,7 @@ def _counted(gate: Gate, cell: Cell, unscored: str, places: int) -> tuple[str, s
     if limit not in cell.counts:
         raise UserError(f"{gate}: the summary has not counted this; make it with summarise(…, limits=limits_of(gates))")
     bad, left = cell.counts[limit], cell.n - cell.scored
-    allowed = math.floor(gate.most * cell.n / 100 + 1e-9)
+    allowed = gate.allowed(cell.n)
     shown = ", ".join(f"{one_line(name)} {fixed(score, places)}" for name, score in bad.extreme)
     shown += ", …" if bad.count > len(bad.extreme) else ""
     are = f"{'is' if bad.count == 1 else 'are'} {limit[0]}{limit[1]:g}"
