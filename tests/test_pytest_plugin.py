@@ -77,7 +77,8 @@ def test_tests_score_and_assert_gates_and_pay_once(tmp_path: Path, server: Serve
     (tmp_path / "pytest.ini").write_text("[pytest]\n")
     code, out = run_pytest(tmp_path, *workers, "--longmark-trust")
     assert (code, "2 failed, 3 passed" in out) == (1, True), out
-    assert server.counts["requests"] in (2, 3) if workers else 2, "two answers; workers can ask at the same time"
+    paid = server.counts["requests"]
+    assert paid == 2 or (workers and paid <= 4), "two answers; workers can ask for the same one at the same time"
     lines = out.splitlines()
     assert f"not met: {QR} every answer >=0.5 for " in out
     assert f"{QR} every answer >=0.3" not in out.replace("assert_scores(score(answers)", "")
@@ -86,7 +87,6 @@ def test_tests_score_and_assert_gates_and_pay_once(tmp_path: Path, server: Serve
     assert "longmark: assert_scores 'ccrs.question_relevance => .4': expected >= or <= at character 25:" in out
     if not workers:
         return
-    paid = server.counts["requests"]
     assert "2 failed, 3 passed" in run_pytest(tmp_path, "--longmark-trust")[1]
     assert server.counts["requests"] == paid, "every reply is in the cache"
 

@@ -9,16 +9,18 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from longmark.cli.arguments import bounds_of, needs_stats
 from longmark.errors import UserError
 from longmark.report.gates import Checked
-from longmark.report.outputs import Change
 from longmark.report.tables import one_line
 from longmark.scores.files import source_of, sources_of
 from longmark.scores.manifest import read_manifest, refuse_pairs
 from longmark.scores.observations import Observations
+
+if TYPE_CHECKING:
+    from longmark.report.outputs import Change
 
 NOT_TESTED = "not tested"
 
@@ -43,6 +45,8 @@ def check(arguments: argparse.Namespace, own: Path | None) -> None:
 
 def changes(arguments: argparse.Namespace, run: Path, cluster: str) -> tuple[list[Change], list[Checked]]:
     """The change of each system of the run, and the outcome of --fail-if-worse."""
+    from longmark.report.outputs import Change
+
     made, checked = [], list[Checked]()
     try:
         pairs = list(pairs_of(arguments.base, run))
