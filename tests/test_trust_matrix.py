@@ -156,6 +156,7 @@ CONFIGURED = {
     "run of a checker": f"{RUN} ragchecker --judge OWN --checker mine",
     "models check": "models check --call",
     "vary": "vary q.jsonl --out v.jsonl --generator mine --domain hazards",
+    "defects": "defects a.jsonl --out d.jsonl --kinds off_topic --language en --generator mine --judge OWN",
     "rag index": "rag index book.md --out new --embedder mine",
     "rag answer": "rag answer q.jsonl --out a2.jsonl --index plain --generator mine",
     "rag grid": "rag grid q.jsonl --out grid --index plain --retrievers bm25 --reader mine",
@@ -389,6 +390,7 @@ def test_a_file_of_settings_is_text(place: Place, kind: str, verb: str, capsys: 
 PROMPTS = {
     "run": f"{RUN} ccrs.question_relevance --judge OWN",
     "vary": "vary q.jsonl --out new.jsonl --generator OWN --domain hazards",
+    "defects": "defects a.jsonl --out new.jsonl --kinds off_topic --language en --generator OWN --judge OWN",
     "rag answer": "rag answer q.jsonl --out new.jsonl --index plain --generator OWN",
     "rag grid": "rag grid q.jsonl --out new --index plain --retrievers bm25 --reader OWN",
     "pairs build": "pairs build q.jsonl --out new.jsonl --generator a=OWN --generator b=OWN --expand --judge OWN",

@@ -162,11 +162,11 @@ def to_folder(folder: Path, prompts: Iterable[Prompt]) -> None:
 
 # Prompts of what asks a model and is no metric: modules with `PROMPTS`
 _REGISTERED = (
-    *("datasets.vary", "rag.generate", "datasets.pairs_build", "validator.prompts"),
+    *("datasets.vary", "datasets.defects.written", "rag.generate", "datasets.pairs_build", "validator.prompts"),
     *(f"datasets.benchmark.{name}" for name in ("write", "audits", "figures", "answers", "contamination")),
 )
 
 
 def registered() -> list[Prompt]:
-    """The prompts of questions, variants, answers, pairs, benchmarks and validators."""
+    """The prompts of questions, variants, defects, answers, pairs, benchmarks and validators."""
     return [prompt for name in _REGISTERED for prompt in import_module(f"longmark.{name}").PROMPTS]

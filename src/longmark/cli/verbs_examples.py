@@ -33,6 +33,23 @@ def _questions(verbs: Any) -> None:
     add_input(one)
     add_calls(one)
 
+    text = "Make known defects in good answers, each with a proof of what was changed."
+    one = add_verb(verbs, "defects", "defects:defects", text)
+    add(one, "questions", "EXAMPLES", "the examples with good answers, and their passages")
+    add(one, "--out", "FILE", f"{_EXAMPLES}: each answer with its defects behind it", required=True)
+    kinds = "the kinds of defects (default: all that a rule makes; docs/defects.md lists them)"
+    add(one, "--kinds", "NAME,…", kinds)
+    strength = "how many places of an answer are changed (2), or which share of them (50%%); default: 1,50%%"
+    add(one, "--strength", "N|SHARE,…", strength)
+    add(one, "--language", "en|de|zh", "the language of all answers (default: that of each is recognised)", default="")
+    add(one, "--generator", "MODEL", "the model that writes contradictions and texts on another topic")
+    add(one, "--judge", "MODEL", "the model that checks what the generator wrote")
+    add(one, "--seed", "N", "seed of the places and of what stands there (default: 0)", type=whole, default=0)
+    add(one, "--prompts", "DIR", "a folder with ID.txt files that replace prompts")
+    add(one, "--dry-run", "", "print the maximum number of calls; send nothing")
+    add_input(one)
+    add_calls(one)
+
     text = "Convert a published data set with human labels into examples, or into pairs of answers."
     one = add_verb(verbs, "dataset", "questions:dataset", text)
     names = "wikicontradict, conflictbank, haluquestqa or eli5; with pairs: lfqa-e, haluquestqa-pairs or llmbar"

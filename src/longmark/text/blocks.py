@@ -54,6 +54,28 @@ def blocks(text: str) -> list[str]:
     return found
 
 
+def prose(text: str) -> Iterator[tuple[int, int]]:
+    """Where paragraphs and list items stand in a text, (start, end) in characters, without the marker of an item.
+    Headings, table rows, rules and fenced code are left out."""
+    start, end, before, fenced, at = -1, 0, "", False, 0
+    for whole in text.splitlines(keepends=True):
+        line, here = whole.rstrip(), at
+        at += len(whole)
+        fence = bool(_FENCE.match(line))
+        fenced ^= fence
+        alone = "" if fenced or fence else _line_alone(line)
+        item = _ITEM.match(line) if alone is None else None
+        if start >= 0 and (alone is not None or item or not _continues(before, line)):
+            yield start, end
+            start = -1
+        if alone is None and start < 0:
+            mark = item or _QUOTE.match(line)
+            start = here + (mark.end() if mark else len(line) - len(line.lstrip()))
+        end, before = here + len(line), line
+    if start >= 0:
+        yield start, end
+
+
 def _raw_blocks(text: str) -> Iterator[str]:
     open_lines: list[str] = []
     for line in text.split("\n"):

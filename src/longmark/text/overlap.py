@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from functools import partial
 from typing import Any
 
@@ -39,9 +39,13 @@ _UNDIVIDED = re.compile(f"[{NO_SPACES}]+")
 def overlap(statement: str, evidence: Sequence[str]) -> float | None:
     """The share of the statement's distinct content words that are in the evidence, in [0, 1]; of all its words if
     none is a content word. None for a statement without words."""
-    every = words([statement])
+    return share_in(words([statement]), words(evidence))
+
+
+def share_in(every: set[str], having: Container[str]) -> float | None:
+    """`overlap`, of the words of a statement and those of the evidence."""
     wanted = every - FUNCTION_WORDS or every
-    return len(wanted & words(evidence)) / len(wanted) if wanted else None
+    return sum(word in having for word in wanted) / len(wanted) if wanted else None
 
 
 def words(texts: Iterable[str]) -> set[str]:

@@ -7,8 +7,9 @@ It knows English abbreviations, and the full stops of Chinese, Japanese, Hindi, 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
-from longmark.text.blocks import blocks
+from longmark.text.blocks import blocks, prose
 
 
 def _set(words: str) -> frozenset[str]:
@@ -37,7 +38,7 @@ _STARTERS = _set(
     "with without yes you your"
 )
 
-_CITATION = re.compile(r"\[\d+(?:\s*[,;–-]\s*\d+)*\]")
+CITATION = re.compile(r"\[\d+(?:\s*[,;–-]\s*\d+)*\]")
 _BETWEEN_WORDS = re.compile(r"[\s—―…]+|-{2,}")
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]{1,20}://|www\.", re.IGNORECASE)
 _ADDRESSES = re.compile(r"(?:[<(\[]?(?:[a-z][a-z0-9+.-]{1,20}://|www\.)\S+\s*)+", re.IGNORECASE)
@@ -51,15 +52,26 @@ def sentences(text: str) -> list[str]:
 
 def split_block(block: str) -> list[str]:
     """The sentences of one paragraph, heading or list item."""
+    return [block[start:end] for start, end in _spans(block)]
+
+
+def sentence_spans(text: str) -> list[tuple[int, int]]:
+    """Where the sentences of paragraphs and list items stand in a text, (start, end) in characters, with their Markdown
+    and the line breaks inside them. Headings, table rows and blocks of code have none."""
+    return [(at + start, at + end) for at, to in prose(text) for start, end in _spans(text[at:to])]
+
+
+def _spans(block: str) -> Iterator[tuple[int, int]]:
     caseless = block == block.lower()
-    found: list[str] = []
-    start = 0
+    cuts = [0]
     for end in _END.finditer(block):
-        if end["full"] or _is_end(block, start, end, caseless):
-            found.append(block[start : end.end()].strip())
-            start = end.end()
-    found.append(block[start:].strip())
-    return [sentence for sentence in found if _has_word(sentence)]
+        if end["full"] or _is_end(block, cuts[-1], end, caseless):
+            cuts.append(end.end())
+    for start, stop in zip(cuts, (*cuts[1:], len(block)), strict=True):
+        sentence = block[start:stop].strip()
+        if _has_word(sentence):
+            first = start + block[start:stop].index(sentence)
+            yield first, first + len(sentence)
 
 
 def words(sentence: str) -> list[str]:
@@ -68,7 +80,7 @@ def words(sentence: str) -> list[str]:
     `well-known`, `don't` and `3.5` are one word each (as Flesch 1948 counts); web addresses and bracketed citation
     numbers are not words.
     """
-    found = _BETWEEN_WORDS.split(_CITATION.sub(" ", sentence))
+    found = _BETWEEN_WORDS.split(CITATION.sub(" ", sentence))
     return [word for word in found if _has_word(word) and not _ADDRESS.search(word)]
 
 
