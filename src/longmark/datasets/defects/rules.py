@@ -36,7 +36,7 @@ _KNOWN, _HAN = 0.12, 0.3  # share of words that tells the language; of character
 _FIXED = re.compile(rf"{CITATION.pattern}|(?:[a-z][a-z0-9+.-]{{1,20}}://|www\.)\S+|`[^`]*`", re.IGNORECASE)
 _CLOSING = ".!?…。！？\"'”’»)*_"
 _WORD = re.compile(r"[^\W\d_]+")
-_NAME = r"(?<=[a-z,] )[A-Z][\w’'&-]+(?: (?:(?:of|the|de|and) )?[A-Z][\w’'&-]+)*"
+_NAME = r"(?<=[a-z,] )[A-Z][\w&-]+(?: (?:(?:of|the|de|and) )?[A-Z][\w&-]+)*"
 _BROKEN = re.compile(r"(?:\b[A-Za-zäöü]|\b\d{1,2}|\b(?:bzw|usw|evtl|ggf|inkl|Nr|Mio|Mrd|Abs|Art|Bd|Jh|Chr|Prof|St))\.$")
 _NUMBER = {"": r"\d+", GERMAN: r"\d{1,3}(?:\.\d{3})+(?:,\d+)?|\d+(?:,\d+)?"}
 _ENGLISH_NUMBER = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?"
@@ -198,12 +198,13 @@ def date(answer: Answer) -> list[Place]:
 
 
 def unit(answer: Answer) -> list[Place]:
-    """Another unit of the same quantity, behind a number."""
+    """Another unit of the same quantity, behind a number in digits or in a word."""
     groups = [one.split() for language in ("any", answer.language) for one in words_of(language)["units"]]
     of = {name: group for group in reversed(groups) for name in group}
     names = "|".join(map(re.escape, sorted(of, key=lambda one: (-len(one), one))))
     end = r"(?![A-Za-z0-9_°²³/])" if answer.language == CHINESE else r"(?![\w²³/])"
-    return answer.swaps(rf"(?:(?<=\d)|(?<=\d[ \u00a0]))(?:{names}){end}", lambda found: of[found[0]])
+    counts = "".join(rf"|(?<=\b{one}{answer.glue})" for one in words_of(answer.language)["counts"].split())
+    return answer.swaps(rf"(?:(?<=\d)|(?<=\d[ \u00a0]){counts})(?:{names}){end}", lambda found: of[found[0]])
 
 
 def entity(answer: Answer) -> list[Place]:
@@ -218,7 +219,12 @@ def entity(answer: Answer) -> list[Place]:
     def others(found: re.Match[str]) -> list[str]:
         old = found[0].split()
         like = [name for name in names if name.isupper() == found[0].isupper() and found[0] not in none]
-        return [name for name in like if len(name.split()) == len(old) and not {*name.split()} & {*old}]
+        alike = {word[:4] for word in old}  # `India` is no other name than `Indian`
+        return [
+            name
+            for name in like
+            if len(name.split()) == len(old) and alike.isdisjoint(word[:4] for word in name.split())
+        ]
 
     return answer.swaps(_NAME, others)
 
