@@ -67,7 +67,7 @@ def defects(examples: Sequence[Example], **plan: Any) -> list[Example]:
 
 
 def edits_of(defect: Example) -> list[Edit]:
-    return [Edit(*edit["before"], edit["new"]) for edit in defect.meta[FIELD]["edits"]]
+    return [Edit(edit["before"][0], edit["before"][1], edit["new"]) for edit in defect.meta[FIELD]["edits"]]
 
 
 def check(originals: dict[str, str], defect: Example) -> None:
@@ -267,8 +267,8 @@ def test_lines_that_are_defects_or_share_an_id_are_refused():
 
 
 def by_models(tmp_path: Path, writes: str, judges: str) -> Models:
-    chats = {"generator": FakeChat(writes, name="writer"), "judges": (FakeChat(judges, name="checker"),)}
-    return Models(Backends(**chats), Client(CallCache(tmp_path / "calls.sqlite")), UsageLog(), PromptBook())
+    backends = Backends(generator=FakeChat(writes, name="writer"), judges=(FakeChat(judges, name="checker"),))
+    return Models(backends, Client(CallCache(tmp_path / "calls.sqlite")), UsageLog(), PromptBook())
 
 
 def test_a_contradiction_is_written_by_one_model_and_checked_by_another(tmp_path: Path):

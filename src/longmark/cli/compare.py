@@ -72,6 +72,10 @@ def add_to(verbs: Any) -> None:
     by = "systems are the examples' systems, or the runs (default: system)"
     add(one, "--by", "", by, action="store", choices=("system", "run"), default="system")
     add(how, "--draws", "N", "permutations of each test (default: 10,000)", default=10_000)
+    file = "the file of `longmark defects` that was scored: show which metric notices which defect"
+    add(one, "--defects", "FILE", file)
+    alarms = "with --defects: share of originals that may score below the threshold (default: 0.05)"
+    add(how, "--false-alarms", "SHARE", alarms, type=share, default=0.05)
     published = "compute as the authors of CCRS did: p = count / permutations; keep questions with a missing system"
     add(how, "--as-published", "", published)
 
@@ -170,7 +174,16 @@ def metrics_study(arguments: argparse.Namespace) -> int:
     needs_stats("metrics-study")
     from longmark.analysis.metrics_study import metrics_study as studied
     from longmark.analysis.metrics_study.page import document
+    from longmark.errors import UserError
 
+    if arguments.defects:
+        from longmark.analysis.metrics_study.defects import defects_study
+        from longmark.analysis.metrics_study.defects import document as defects_document
+
+        if arguments.as_published:
+            raise UserError("--defects: there is no published form of this study; omit --as-published")
+        made = partial(defects_study, defects=arguments.defects)
+        return _published(arguments, made, {"false_alarms": arguments.false_alarms}, defects_document)
     options = {"draws": arguments.draws, "as_published": arguments.as_published}
     return _published(arguments, studied, options, document)
 

@@ -1,0 +1,355 @@
+"""`defects_study`: which metric notices which known defect (`longmark defects`), from the scores of originals and
+defects; no label is needed.
+
+A pair is a defect and its original, both scored by the metric; clusters are those of the questions. In a metric's
+better direction, s is a score, s_o of the original and s_d of the defect (without a direction: minus the distance from
+the median of the originals):
+
+    threshold of a pair   with the m originals of all other clusters: the score that floor(a m) of them at most are
+                          below; a: the false-alarm rate. The pair's own original never sets its threshold
+    detected              share of pairs with s_d below the threshold
+    false alarms          share of originals with s_o below the same threshold: at most about a, less where scores tie
+    worse, better         share of pairs with s_d < s_o, and with s_d > s_o
+    net                   better less worse; where its interval is above 0, the defect is rewarded
+    difference            mean of s_d - s_o, in the metric's units
+
+Shares and means have the intervals of `stats.proportion` and `stats.means`, clustered; that thresholds are estimated is
+not in them. detectable: the smallest true detection rate of which so many pairs (effective clusters) would show, with
+probability .8, that it is above a: Wilson's interval above a. A pair without both scores is counted, with the reason.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from statistics import NormalDist, median
+from typing import Any
+
+from scipy.special import betaincinv
+
+from longmark.analysis.compare.checks import ScoresTested, by_reason, check_scoring, run_notices
+from longmark.analysis.grid import Grid
+from longmark.datasets.defects import FIELD, OMITTED
+from longmark.errors import UserError, options_of
+from longmark.records import Example
+from longmark.records.read import Reading
+from longmark.report.document import Document, Section
+from longmark.report.format import counted, direction
+from longmark.report.tables import Column, Table
+from longmark.scores.files import examples_of, paths_given, sources_of
+from longmark.scores.manifest import MetricFacts
+from longmark.scores.observations import Observation, Observations
+from longmark.scores.paired import BY_SYSTEM, read_scores
+from longmark.stats.means import mean_estimate, wilson
+from longmark.stats.proportion import clustered_share
+from longmark.stats.results import Estimate
+
+_POWER = 0.8
+_SAME = 1e-9  # scores closer together are equal
+_NO_ROW = "the runs have no row of it"
+_NEITHER = "the metric has no better direction; give --higher or --lower"
+
+
+@dataclass(frozen=True, kw_only=True)
+class DefectsOptions(ScoresTested):
+    """How defects are studied. false_alarms: the share of originals that may be called defect."""
+
+    false_alarms: float = 0.05
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 0 < self.false_alarms < 0.5:
+            raise UserError(f"--false-alarms {self.false_alarms}: expected a share above 0 and below 0.5, such as 0.05")
+        if self.hypotheses or self.by not in (None, BY_SYSTEM):
+            raise UserError("--defects takes neither --hypotheses nor --by run: a defect is paired with its original")
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """What a metric says of the defects of a kind and strength. detectable: None without pairs; unscored: (whose,
+    status, reason) -> pairs."""
+
+    detected: Estimate
+    worse: Estimate
+    better: Estimate
+    net: Estimate
+    difference: Estimate
+    detectable: float | None
+    unscored: Mapping[tuple[str, str, str], int]
+
+
+@dataclass(frozen=True, slots=True)
+class DefectsStudy:
+    """A study. defects: `KIND@STRENGTH` -> how many, in the order of the file; omitted: likewise, with the reasons;
+    cells: (metric, defect) -> its cell; false_alarms: metric -> measured."""
+
+    runs: tuple[str, ...]
+    file: str
+    metrics: tuple[str, ...]
+    facts: Mapping[str, MetricFacts]
+    defects: Mapping[str, int]
+    omitted: Mapping[str, Counter[str]]
+    cells: Mapping[tuple[str, str], Cell]
+    false_alarms: Mapping[str, Estimate]
+    options: DefectsOptions
+    notices: tuple[str, ...]
+    signatures: tuple[str, ...]
+
+
+def defects_study(
+    runs: str | Path | Sequence[str | Path],
+    defects: str | Path,
+    *,
+    progress: Callable[[str], None] = lambda _part: None,
+    **options: Any,
+) -> DefectsStudy:
+    """Studies how metrics score defects. runs: folders or files of rows that have the originals and the defects.
+    defects: the file of `longmark defects`; options: of `DefectsOptions`.
+
+    UserError for a file without defects, for runs of other texts than the file's, and as `metrics_study`.
+    """
+    how = options_of(DefectsOptions, options, "defects_study")
+    progress("reading the rows")
+    lines, paths = list(Reading(Path(defects)).singles()), paths_given(runs)
+    of = {one.id: one for one in lines if isinstance(one.meta.get(FIELD), dict)}
+    if not of:
+        raise UserError(f"{defects}: no line has a proof of a defect; give --defects the file of `longmark defects`")
+    _check_texts(lines, paths)
+    scores = read_scores(paths, BY_SYSTEM, how.cluster, how.bounds).directed(how.higher, how.lower)
+    names = scores.named(how.metrics)
+    scores.refuse_huge(names)
+    differing = check_scoring(scores, names, how.allow_different_judges, "they are not scores of one metric")
+    by_kind: dict[str, list[tuple[str, str]]] = {}
+    for one, line in of.items():
+        proof = line.meta[FIELD]
+        by_kind.setdefault(f"{proof['kind']}@{proof['strength']}", []).append((proof["source"], one))
+    omitted: dict[str, Counter[str]] = {}
+    for line in lines:
+        for name, why in line.meta.get(OMITTED, {}).items():
+            omitted.setdefault(name, Counter())[why] += 1
+    cells, alarms = dict[tuple[str, str], Cell](), dict[str, Estimate]()
+    with Observations(how.cluster, how.bounds) as index:
+        index.read(sources_of(paths))
+        for name in names:
+            progress(f"defects and {name}")
+            rows = {one.example_id: one for one in index.select(metric=name)}
+            originals = [rows[line.id] for line in lines if line.id not in of and line.id in rows]
+            metric = _Metric(scores.facts[name], originals, how)
+            alarms[name] = metric.false_alarms()
+            for kind, pairs in by_kind.items():
+                cells[name, kind] = metric.cell([(rows.get(one), rows.get(two)) for one, two in pairs])
+    silent = ((name, "no defect is scored beside its original") for name in names if not _scored(cells, name))
+    return DefectsStudy(
+        runs=tuple(map(str, paths)),
+        file=str(defects),
+        metrics=tuple(names),
+        facts=scores.facts,
+        defects={kind: len(pairs) for kind, pairs in by_kind.items()},
+        omitted=omitted,
+        cells=cells,
+        false_alarms=alarms,
+        options=how,
+        notices=(*run_notices(scores, names, differing), *by_reason(silent)),
+        signatures=scores.lines(names),
+    )
+
+
+def _scored(cells: Mapping[tuple[str, str], Cell], name: str) -> bool:
+    return any(cell.detected.n for (metric, _), cell in cells.items() if metric == name)
+
+
+def _check_texts(lines: Sequence[Example], paths: Sequence[Path]) -> None:
+    """UserError if a run scored another text under an id of the file."""
+    known = {one.id: one.answer for one in lines}
+    for path in sources_of(paths):
+        for one in examples_of(path):
+            if isinstance(one, Example) and known.get(one.id, one.answer) != one.answer:
+                raise UserError(
+                    f'{path}: the answer "{one.id}" is not that of --defects; score the file again, or give the file '
+                    "that was scored"
+                )
+
+
+@dataclass
+class _Metric:
+    """The originals of a metric, and the thresholds that they set."""
+
+    facts: MetricFacts
+    originals: Sequence[Observation]
+    how: DefectsOptions
+    places: dict[str, list[int]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        known = [one.score for one in self.originals if one.score is not None]
+        self.middle = median(known) if known and self.facts.higher_is_better is None else None
+        self.ranked = sorted((self.good(one.score), one.cluster) for one in self.originals if one.score is not None)
+        for place, (_, cluster) in enumerate(self.ranked):
+            self.places.setdefault(cluster, []).append(place)
+
+    def good(self, score: float) -> float:
+        """The score in its better direction; without one, minus the distance from the middle."""
+        if self.facts.higher_is_better is None:
+            return -abs(score - (self.middle or 0.0))
+        return score if self.facts.higher_is_better else -score
+
+    def detects(self, one: Observation) -> float | None:
+        """1 if a score is below the threshold that the originals of other clusters set, else 0; None without both."""
+        own = self.places.get(one.cluster, [])
+        others = len(self.ranked) - len(own)
+        if one.score is None or not others:
+            return None
+        at = math.floor(self.how.false_alarms * others)
+        for place in own:  # ascending: each that stands before the threshold moves it by one
+            at += place <= at
+        return float(self.good(one.score) < self.ranked[at][0])
+
+    def false_alarms(self) -> Estimate:
+        there = [one for one in self.originals if one.score is not None]
+        found = clustered_share([self.detects(one) for one in there], [one.cluster for one in there], self.how.level)
+        return replace(found, missing=len(self.originals) - len(there))
+
+    def cell(self, pairs: Sequence[tuple[Observation | None, Observation | None]]) -> Cell:
+        unscored = Counter(
+            (whose, one.status if one else "no row", (one.reason or "") if one else _NO_ROW)
+            for pair in pairs
+            for whose, one in zip(("original", "defect"), pair, strict=True)
+            if one is None or one.score is None
+        )
+        both = [(one, two) for one, two in pairs if one and two and one.score is not None and two.score is not None]
+        clusters, level = [one.cluster for one, _ in both], self.how.level
+        moves = [self.good(two.score or 0.0) - self.good(one.score or 0.0) for one, two in both]
+
+        def counted_pairs(found: Estimate) -> Estimate:
+            return replace(found, missing=len(pairs) - found.n)
+
+        detected = counted_pairs(clustered_share([self.detects(two) for _, two in both], clusters, level))
+        if self.facts.higher_is_better is None:
+            worse = better = net = difference = Estimate(
+                None, None, None, 0, level, reason=_NEITHER, missing=len(pairs)
+            )
+        else:
+            worse, better = (
+                counted_pairs(clustered_share([float(sign * one > _SAME) for one in moves], clusters, level))
+                for sign in (-1, 1)
+            )
+            signs = [0.0 if abs(one) <= _SAME else math.copysign(1, one) for one in moves]
+            net = counted_pairs(mean_estimate(signs, clusters, (-1, 1), level))
+            difference = counted_pairs(mean_estimate(moves, clusters, level=level))
+        n = math.floor(detected.effective or detected.n)
+        return Cell(detected, worse, better, net, difference, detectable(n, self.how), unscored)
+
+
+def detectable(n: int, how: DefectsOptions) -> float | None:
+    """The smallest rate of which n pairs show with probability .8 that it is above the false-alarm rate; None if none
+    do."""
+    quantile = NormalDist().inv_cdf((1 + how.level) / 2)
+    counts = range(n + 1)
+    least = bisect_right(counts, how.false_alarms, key=lambda one: wilson(one / n, n, quantile)[0]) if n else 1
+    return float(betaincinv(least, n - least + 1, _POWER)) if least <= n else None
+
+
+# The page ------------------------------------------------------------------------------------------------------------
+
+
+def document(study: DefectsStudy) -> Document:
+    rate, metric = study.options.false_alarms, Column("metric", kind="metric")
+    places = [(name, kind) for name in study.metrics for kind in study.defects]
+    note = (
+        f"detected: below the threshold (false alarms: at most {rate:g}). worse, better: than the original. "
+        "net: better less worse. difference: defect minus original, above 0 if the defect is better. "
+        f"detectable: the smallest detection rate that so many pairs show to be above {rate:g}, with power {_POWER:g}."
+    )
+    every = Grid(
+        *("every", "Every metric and defect", (metric, "defect"), places),
+        [*(Column(one, places=2) for one in ("detected", "worse", "better", "net")), Column("difference", places=3)],
+        *(lambda row, what: getattr(study.cells[row], what), note, "pairs"),
+        beside=(Column("detectable", lambda row: study.cells[row].detectable, 2),),
+    )
+
+    def grid(name: str, title: str, what: str) -> Grid[str]:
+        columns = [Column(kind, places=2, kind="value") for kind in study.defects]
+        cells = lambda row, kind: getattr(study.cells[row, kind], what)  # noqa: E731
+        return Grid(name, title, (metric,), study.metrics, columns, cells, unit="")
+
+    detection = grid("detection", f"Detection rate (false alarms: {rate:g})", "detected")
+    better = grid("better", "Share of pairs in which the defect scores better", "better")
+    rewarded = [row for row in places if _rewarded(study.cells[row])]
+    weak = replace(every, name="rewarded", title="Rewarded defects", rows=rewarded)
+    lost = [(*row, *key, count) for row in places for key, count in study.cells[row].unscored.items()]
+    heads = ("defect", "whose", "status", "reason", "pairs")
+    unscored = Table("unscored", "Unscored pairs", (metric, *map(Column, heads)), lost)
+    made = [
+        (kind, study.defects.get(kind, 0), why.total(), next((one for one, _ in why.most_common(1)), None))
+        for kind in dict.fromkeys((*study.defects, *study.omitted))
+        for why in [study.omitted.get(kind, Counter())]
+    ]
+    defects = Table("defects", "Defects", tuple(map(Column, ("defect", "made", "omitted", "reason"))), made)
+    summary = (
+        "noticed: the interval of the detection rate is above the false-alarm rate. rewarded: the defect scores "
+        "better than its original more often than worse (interval of the net above 0)."
+    )
+    threshold = f"Detected: a score that at most {rate:g} of the originals of other questions are below."
+    nature = "Made defects are not nature's: a metric that notices them may miss real errors."
+    gained = f"{counted(len(rewarded), 'cell')} of {len(places)}: the defect scores better more often than worse."
+    apart = "Pairs without both scores, which are in no figure above. Where both are unscored, a pair is in two lines."
+    maps = [one.heat_map(one.title, 0.0, 1.0) for one in (detection, better)]
+    return Document(
+        kind="defects study",
+        title=f"{counted(sum(study.defects.values()), 'known defect')} and {counted(len(study.metrics), 'metric')}",
+        lede="Which metric notices which known defect, and which one it rewards.",
+        sections=(
+            Section("Summary", summary, (_summary(study, metric),), brief=1),
+            Section("Detection", threshold, (every.table(), detection.table()), maps[:1], nature),
+            Section("Weaknesses", gained, (weak.table(), better.table()), maps[1:]),
+            Section("Unscored pairs", apart, (unscored,), folded=True),
+            Section("Defects", "Defects of the file; reason: the most frequent one.", (defects,), folded=True),
+        ),
+        notices=study.notices,
+        settings={
+            "Runs": list(study.runs),
+            "Defects": study.file,
+            "False-alarm rate": rate,
+            "Confidence level": study.options.level,
+            "Clusters": study.options.cluster,
+        },
+        signatures=study.signatures,
+    )
+
+
+def _rewarded(cell: Cell) -> bool:
+    return (cell.net.low or 0.0) > 0
+
+
+def _summary(study: DefectsStudy, metric: Column) -> Table:
+    """One line per metric: its false alarms, and the defects that it notices, misses and rewards."""
+
+    def noticed(cell: Cell) -> bool:
+        return (cell.detected.low or 0.0) > study.options.false_alarms
+
+    def those(holds: Callable[[Cell], bool]) -> Callable[[str], str]:
+        """The kinds for which it holds; with the strength, if it does not for all strengths."""
+
+        def listed(name: str) -> str:
+            strengths: dict[str, list[str]] = {}
+            for kind, strength in (one.split("@") for one in study.defects):
+                strengths.setdefault(kind, []).extend([strength] * holds(study.cells[name, f"{kind}@{strength}"]))
+            every = Counter(one.split("@")[0] for one in study.defects)
+            return ", ".join(
+                kind if len(its) == every[kind] else f"{kind}@{'/'.join(its)}" for kind, its in strengths.items() if its
+            )
+
+        return listed
+
+    columns = (
+        replace(metric, get=str),
+        Column("direction", lambda name: direction(study.facts[name]), spare=2),
+        Column("false alarms", study.false_alarms.__getitem__, 2, "estimate", spare=1),
+        Column("noticed", those(noticed)),
+        Column("not noticed", those(lambda cell: cell.detected.n > 0 and not noticed(cell))),
+        Column("rewarded", those(_rewarded)),
+    )
+    return Table("summary", "Summary of the metrics", columns, study.metrics, "false alarms: measured.", "originals")
