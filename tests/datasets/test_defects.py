@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from longmark import cli
-from longmark.datasets.defects import FIELD, OMITTED, Plan, expected_calls, make
+from longmark.datasets.defects import Plan, expected_calls, make
 from longmark.datasets.defects.rules import KINDS, Answer, Edit, applied, language_of
 from longmark.errors import UnknownName, UserError
 from longmark.models.cache import CallCache
@@ -23,6 +23,7 @@ from longmark.models.fake import FakeChat
 from longmark.models.handles import Backends, Models
 from longmark.prompts import PromptBook
 from longmark.records import Context, Example
+from longmark.records.example import DEFECT, DEFECTS_OMITTED
 from longmark.text.sentences import sentence_spans
 
 DATA = Path(__file__).parents[2].parent / "shared" / "data" / "lfqa_e" / "zh_first600.json"
@@ -63,16 +64,16 @@ def made(examples: Sequence[Example], models: Models | None = None, **plan: Any)
 
 
 def defects(examples: Sequence[Example], **plan: Any) -> list[Example]:
-    return [one for one in made(examples, **plan) if FIELD in one.meta]
+    return [one for one in made(examples, **plan) if DEFECT in one.meta]
 
 
 def edits_of(defect: Example) -> list[Edit]:
-    return [Edit(edit["before"][0], edit["before"][1], edit["new"]) for edit in defect.meta[FIELD]["edits"]]
+    return [Edit(edit["before"][0], edit["before"][1], edit["new"]) for edit in defect.meta[DEFECT]["edits"]]
 
 
 def check(originals: dict[str, str], defect: Example) -> None:
     """The proof holds: its edits make the defect of the original, and nothing else differs."""
-    proof, text = defect.meta[FIELD], defect.answer or ""
+    proof, text = defect.meta[DEFECT], defect.answer or ""
     before = originals[proof["source"]]
     assert applied(before, edits_of(defect)) == text != before
     at = moved = 0
@@ -92,7 +93,7 @@ def check(originals: dict[str, str], defect: Example) -> None:
 def test_every_rule_makes_a_defect_in_each_of_the_three_languages(kind: str, language: str):
     (defect,) = (one for one in defects(EXAMPLES, kinds=[kind], strengths=["1"]) if one.question_id == f"q{language}")
     check(TEXTS, defect)
-    proof = defect.meta[FIELD]
+    proof = defect.meta[DEFECT]
     assert (proof["kind"], proof["rule"], proof["places"]) == (kind, f"{kind}.{language}", 1)
     assert defect.id.startswith(f"{language}.{kind}@")
     assert defect.contexts
@@ -109,10 +110,10 @@ def test_the_edits_of_a_proof_give_the_defect_and_nothing_else_changes(data: st.
     strengths = [data.draw(st.sampled_from(["1", "2", "50%", "100%"]))]
     given_ = [example("x", text), *NEIGHBOURS]
     for one in made(given_, strengths=strengths, language=language, seed=data.draw(st.integers(0, 9))):
-        if FIELD in one.meta and one.meta[FIELD]["source"] == "x":
+        if DEFECT in one.meta and one.meta[DEFECT]["source"] == "x":
             check({"x": text}, one)
         elif one.id == "x":
-            reasons = one.meta.get(OMITTED, {})
+            reasons = one.meta.get(DEFECTS_OMITTED, {})
             assert all(reasons.values())
             assert one.answer == text
 
@@ -126,7 +127,7 @@ def test_what_is_made_depends_on_id_and_seed_and_not_on_the_order_of_the_file():
 
 def test_a_greater_strength_has_the_places_of_a_smaller_one():
     several = [kind for kind in RULES if kind not in ("truncated", "refusal")]
-    by = {(one.meta[FIELD]["source"], one.meta[FIELD]["kind"], one.meta[FIELD]["strength"]): set(edits_of(one))
+    by = {(one.meta[DEFECT]["source"], one.meta[DEFECT]["kind"], one.meta[DEFECT]["strength"]): set(edits_of(one))
           for one in defects(EXAMPLES, kinds=several, strengths=["1", "2"])}  # fmt: skip
     pairs = [(by[source, kind, "1"], two) for (source, kind, strength), two in by.items() if strength == "2"]
     assert len(pairs) > 20
@@ -203,7 +204,7 @@ def test_a_name_becomes_another_one_of_the_passages_with_as_many_words():
 
 def test_a_neighbours_sentence_comes_from_another_question_in_the_same_language():
     (defect,) = (one for one in defects(EXAMPLES, kinds=["neighbour"], strengths=["1"]) if one.question_id == "qde")
-    assert defect.meta[FIELD]["edits"][0]["new"] == f" {NEIGHBOURS[1].answer}"
+    assert defect.meta[DEFECT]["edits"][0]["new"] == f" {NEIGHBOURS[1].answer}"
 
 
 @pytest.mark.parametrize(
@@ -224,14 +225,14 @@ def test_what_cannot_be_made_has_its_reason_with_the_original():
         example("refused", "The passages say nothing that is relevant to this question."),
         Example(id="bare", question="What?", answer="Nothing is said of it by them, and that is for us to see."),
     ]
-    french, none, refused, bare = (one.meta[OMITTED] for one in made(lines) if OMITTED in one.meta)
+    french, none, refused, bare = (one.meta[DEFECTS_OMITTED] for one in made(lines) if DEFECTS_OMITTED in one.meta)
     assert french["negation@1"] == "the language of the answer is not recognised as one of en, de, zh"
     assert french["citation@1"] == "the rule finds no place in it"
     assert set(none.values()) == {"the line has no answer"}
     assert set(refused.values()) == {"the answer is a refusal"}
     assert bare["deleted@1"].startswith("it has no passages")
-    (one,) = (one for one in made([lines[0]], strengths=["9"]) if OMITTED in one.meta)
-    assert one.meta[OMITTED]["number@9"] == "the rule finds 3 places in it, not 9"
+    (one,) = (one for one in made([lines[0]], strengths=["9"]) if DEFECTS_OMITTED in one.meta)
+    assert one.meta[DEFECTS_OMITTED]["number@9"] == "the rule finds 3 places in it, not 9"
 
 
 def test_claims_and_labels_of_the_original_are_not_the_defects():
@@ -275,7 +276,7 @@ def test_a_contradiction_is_written_by_one_model_and_checked_by_another(tmp_path
     models = by_models(tmp_path, "Water levels stayed flat all summer long.", '{"1": "contradicts"}')
     (_, defect) = made([EXAMPLES[0]], models, kinds=["contradiction"], strengths=["1"])
     check(TEXTS, defect)
-    proof = defect.meta[FIELD]
+    proof = defect.meta[DEFECT]
     assert (proof["rule"], proof["generator"], proof["judge"]) == ("written", "writer", "checker")
     assert proof["edits"][0]["new"] == "Water levels stayed flat all summer long."
 
@@ -296,7 +297,7 @@ def test_a_contradiction_is_written_by_one_model_and_checked_by_another(tmp_path
 )
 def test_what_the_check_does_not_confirm_is_no_defect(tmp_path: Path, kind: str, writes: str, judges: str, reason: str):
     (one,) = made([EXAMPLES[0]], by_models(tmp_path, writes, judges), kinds=[kind], strengths=["1"])
-    assert reason in next(iter(one.meta[OMITTED].values()))
+    assert reason in next(iter(one.meta[DEFECTS_OMITTED].values()))
 
 
 def test_text_on_another_topic_takes_the_place_of_the_answer(tmp_path: Path):
@@ -325,7 +326,7 @@ def test_the_command_writes_records_that_a_run_reads_and_says_what_was_not_made(
     for name in ("d.jsonl", "d.csv"):
         assert cli.main(["run", name, "--metrics", "classic.length", "--out", f"{name}-run", "--quiet"]) == 0
         kept = [json.loads(line) for line in Path(f"{name}-run/examples.jsonl").read_text().splitlines()]
-        assert [FIELD in one.get("meta", {}) for one in kept].count(True) == len(kept) - 3 == 9
+        assert [DEFECT in one.get("meta", {}) for one in kept].count(True) == len(kept) - 3 == 9
     assert cli.main(["defects", "a.jsonl", "--kinds", "deleted", "--quiet", "--out", "none.jsonl"]) == 4
     assert "no defect was made" in capsys.readouterr().err
     assert not Path("none.jsonl").exists()
@@ -338,6 +339,6 @@ def test_real_chinese_answers_get_defects_whose_proofs_hold():
     originals = {line["id"]: line["response_a"] for line in json.loads(DATA.read_text())[:12]}
     found = defects([example(*one) for one in originals.items()])
     assert len(found) > 100
-    assert {one.meta[FIELD]["kind"] for one in found} >= {"negation", "direction", "neighbour"}
+    assert {one.meta[DEFECT]["kind"] for one in found} >= {"negation", "direction", "neighbour"}
     for one in found:
         check(originals, one)

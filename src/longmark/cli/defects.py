@@ -14,10 +14,11 @@ from collections.abc import Sequence
 from longmark.cli.arguments import NO_VALUE, split
 from longmark.cli.rag import finish_with, open_models, read_questions
 from longmark.cli.terminal import stage_lines
-from longmark.datasets.defects import FIELD, OMITTED, STRENGTHS, Plan, expected_calls, make
+from longmark.datasets.defects import STRENGTHS, Plan, expected_calls, make
 from longmark.models.registry import ModelNames
 from longmark.progress import counted
 from longmark.records import Example
+from longmark.records.example import DEFECT, DEFECTS_OMITTED
 from longmark.records.write import format_of, write_examples
 from longmark.report.tables import Column, Table, as_text
 
@@ -53,8 +54,8 @@ def defects(arguments: argparse.Namespace) -> int:
 
 
 def _table(plan: Plan, made: Sequence[Example]) -> Table:
-    omitted = [(one, why) for example in made for one, why in example.meta.get(OMITTED, {}).items()]
-    count = Counter(f"{one['kind']}@{one['strength']}" for example in made if (one := example.meta.get(FIELD)))
+    omitted = [(one, why) for example in made for one, why in example.meta.get(DEFECTS_OMITTED, {}).items()]
+    count = Counter(f"{one['kind']}@{one['strength']}" for example in made if (one := example.meta.get(DEFECT)))
     reasons = {name: Counter(why for one, why in omitted if one == name) for name in map("@".join, plan.all())}
     rows = [
         (*name.split("@"), count[name], why.total(), next((one for one, _ in why.most_common(1)), None))

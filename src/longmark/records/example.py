@@ -17,6 +17,8 @@ from longmark.records.turn import Context, Turn, shown
 
 EntailmentLabel = Literal["entails", "contradicts", "neutral"]
 
+DEFECT, DEFECTS_OMITTED = "defect", "defects_omitted"
+"""Fields of `meta`: a defect's proof; at its original, the reasons for defects that were not made."""
 _CLAIMS_OF = {
     "claims_by_reference": "claims",
     "reference_claims_by_answer": "reference_claims",

@@ -60,6 +60,7 @@ def test_shares_thresholds_and_differences_are_those_counted_by_hand(files: tupl
     assert [counted(one.detected) for one in (negation, padding)] == [40, 0]
     # floor(.05 * 39) = 1 other original may be below: for the lowest two originals the threshold is the third lowest
     assert counted(shuffled.detected) == counted(study.false_alarms["sharp"]) == 2
+    assert [there(one.excess.value) for one in (negation, shuffled, padding)] == pytest.approx([0.95, 0, -0.05])
     assert [counted(one.worse) for one in (negation, shuffled, padding)] == [40, 0, 0]
     assert [counted(one.better) for one in (negation, shuffled, padding)] == [0, 0, 40]
     assert there(negation.difference.value) == pytest.approx(-0.6)

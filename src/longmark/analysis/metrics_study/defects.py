@@ -8,6 +8,9 @@ the median of the originals):
     threshold of a pair   with the m originals of all other clusters: the score that floor(a m) of them at most are
                           below; a: the false-alarm rate. The pair's own original never sets its threshold
     detected              share of pairs with s_d below the threshold
+    excess                detected, less the share of the same pairs' originals below the threshold. Where its interval
+                          is above 0, the metric notices the defect: answers that have a place for a rule may be
+                          others than those that have none
     false alarms          share of originals with s_o below the same threshold: at most about a, less where scores tie
     worse, better         share of pairs with s_d < s_o, and with s_d > s_o
     net                   better less worse; where its interval is above 0, the defect is rewarded
@@ -33,9 +36,9 @@ from scipy.special import betaincinv
 
 from longmark.analysis.compare.checks import ScoresTested, by_reason, check_scoring, run_notices
 from longmark.analysis.grid import Grid
-from longmark.datasets.defects import FIELD, OMITTED
 from longmark.errors import UserError, options_of
 from longmark.records import Example
+from longmark.records.example import DEFECT, DEFECTS_OMITTED
 from longmark.records.read import Reading
 from longmark.report.document import Document, Section
 from longmark.report.format import counted, direction
@@ -74,6 +77,7 @@ class Cell:
     status, reason) -> pairs."""
 
     detected: Estimate
+    excess: Estimate
     worse: Estimate
     better: Estimate
     net: Estimate
@@ -115,7 +119,7 @@ def defects_study(
     how = options_of(DefectsOptions, options, "defects_study")
     progress("reading the rows")
     lines, paths = list(Reading(Path(defects)).singles()), paths_given(runs)
-    of = {one.id: one for one in lines if isinstance(one.meta.get(FIELD), dict)}
+    of = {one.id: one for one in lines if isinstance(one.meta.get(DEFECT), dict)}
     if not of:
         raise UserError(f"{defects}: no line has a proof of a defect; give --defects the file of `longmark defects`")
     _check_texts(lines, paths)
@@ -125,11 +129,11 @@ def defects_study(
     differing = check_scoring(scores, names, how.allow_different_judges, "they are not scores of one metric")
     by_kind: dict[str, list[tuple[str, str]]] = {}
     for one, line in of.items():
-        proof = line.meta[FIELD]
+        proof = line.meta[DEFECT]
         by_kind.setdefault(f"{proof['kind']}@{proof['strength']}", []).append((proof["source"], one))
     omitted: dict[str, Counter[str]] = {}
     for line in lines:
-        for name, why in line.meta.get(OMITTED, {}).items():
+        for name, why in line.meta.get(DEFECTS_OMITTED, {}).items():
             omitted.setdefault(name, Counter())[why] += 1
     cells, alarms = dict[tuple[str, str], Cell](), dict[str, Estimate]()
     with Observations(how.cluster, how.bounds) as index:
@@ -226,7 +230,11 @@ class _Metric:
         def counted_pairs(found: Estimate) -> Estimate:
             return replace(found, missing=len(pairs) - found.n)
 
-        detected = counted_pairs(clustered_share([self.detects(two) for _, two in both], clusters, level))
+        found, before = [self.detects(two) for _, two in both], [self.detects(one) for one, _ in both]
+        detected = counted_pairs(clustered_share(found, clusters, level))
+        known = [place for place, one in enumerate(found) if one is not None]  # all, or none with one cluster alone
+        more = [(found[place] or 0.0) - (before[place] or 0.0) for place in known]
+        excess = counted_pairs(mean_estimate(more, [clusters[place] for place in known], (-1, 1), level))
         if self.facts.higher_is_better is None:
             worse = better = net = difference = Estimate(
                 None, None, None, 0, level, reason=_NEITHER, missing=len(pairs)
@@ -240,7 +248,7 @@ class _Metric:
             net = counted_pairs(mean_estimate(signs, clusters, (-1, 1), level))
             difference = counted_pairs(mean_estimate(moves, clusters, level=level))
         n = math.floor(detected.effective or detected.n)
-        return Cell(detected, worse, better, net, difference, detectable(n, self.how), unscored)
+        return Cell(detected, excess, worse, better, net, difference, detectable(n, self.how), unscored)
 
 
 def detectable(n: int, how: DefectsOptions) -> float | None:
@@ -259,13 +267,17 @@ def document(study: DefectsStudy) -> Document:
     rate, metric = study.options.false_alarms, Column("metric", kind="metric")
     places = [(name, kind) for name in study.metrics for kind in study.defects]
     note = (
-        f"detected: below the threshold (false alarms: at most {rate:g}). worse, better: than the original. "
-        "net: better less worse. difference: defect minus original, above 0 if the defect is better. "
-        f"detectable: the smallest detection rate that so many pairs show to be above {rate:g}, with power {_POWER:g}."
+        f"detected: below the threshold (false alarms: at most {rate:g}). excess: less the originals of these pairs "
+        "that are below it. worse, better: than the original. net: better less worse. difference: defect minus "
+        "original, above 0 if the defect is better. detectable: the smallest detection rate that so many pairs show to "
+        f"be above {rate:g}, with power {_POWER:g}."
     )
     every = Grid(
         *("every", "Every metric and defect", (metric, "defect"), places),
-        [*(Column(one, places=2) for one in ("detected", "worse", "better", "net")), Column("difference", places=3)],
+        [
+            *(Column(one, places=2) for one in ("detected", "excess", "worse", "better", "net")),
+            Column("difference", places=3),
+        ],
         *(lambda row, what: getattr(study.cells[row], what), note, "pairs"),
         beside=(Column("detectable", lambda row: study.cells[row].detectable, 2),),
     )
@@ -289,8 +301,8 @@ def document(study: DefectsStudy) -> Document:
     ]
     defects = Table("defects", "Defects", tuple(map(Column, ("defect", "made", "omitted", "reason"))), made)
     summary = (
-        "noticed: the interval of the detection rate is above the false-alarm rate. rewarded: the defect scores "
-        "better than its original more often than worse (interval of the net above 0)."
+        "noticed: more defects than their originals are below the threshold (interval of the excess above 0). "
+        "rewarded: more defects score better than their original than worse (interval of the net above 0)."
     )
     threshold = f"Detected: a score that at most {rate:g} of the originals of other questions are below."
     nature = "Made defects are not nature's: a metric that notices them may miss real errors."
@@ -328,7 +340,7 @@ def _summary(study: DefectsStudy, metric: Column) -> Table:
     """One line per metric: its false alarms, and the defects that it notices, misses and rewards."""
 
     def noticed(cell: Cell) -> bool:
-        return (cell.detected.low or 0.0) > study.options.false_alarms
+        return (cell.excess.low or 0.0) > 0
 
     def those(holds: Callable[[Cell], bool]) -> Callable[[str], str]:
         """The kinds for which it holds; with the strength, if it does not for all strengths."""

@@ -26,11 +26,11 @@ from longmark.datasets.perturb import NotMade
 from longmark.errors import ModelError, NoScore, OverBudget, UnknownName, UserError
 from longmark.models.handles import Models
 from longmark.records import Example
+from longmark.records.example import DEFECT, DEFECTS_OMITTED
 from longmark.text.refusal import is_refusal
 from longmark.text.sentences import sentence_spans
 
-FIELD, OMITTED, WHOLE = "defect", "defects_omitted", "all"
-"""The fields of `meta` with a defect's proof and with an original's reasons; the strength of a complete answer."""
+WHOLE = "all"  # the strength of what takes the place of a complete answer
 STRENGTHS = ("1", "50%")
 _OF_THE_ANSWER = ("claims", "claims_by_reference", "reference_claims_by_answer", "claims_by_contexts", "graph")
 _ORIGINAL = "original"  # the system of originals without one
@@ -83,7 +83,7 @@ async def make(
         raise UserError(f"{unruled[0]}: one model writes it and another checks it: add --generator and --judge")
     if len({one.id for one in examples}) < len(examples):
         raise UserError("two lines have the same id, so a defect could not name its original; give each line its own")
-    if already := next((one for one in examples if {FIELD, OMITTED} & {*one.meta}), None):
+    if already := next((one for one in examples if {DEFECT, DEFECTS_OMITTED} & {*one.meta}), None):
         raise UserError(f'the line "{already.id}" was made by `longmark defects`; give it the file of the originals')
     ring = _Ring(examples, plan)
 
@@ -95,7 +95,7 @@ async def make(
             except (NotMade, NoScore, ModelError, OverBudget) as error:
                 reasons[f"{kind}@{strength}"] = str(error)
         on_answer()
-        meta = {**example.meta, OMITTED: reasons} if reasons else example.meta
+        meta = {**example.meta, DEFECTS_OMITTED: reasons} if reasons else example.meta
         return [example.model_copy(update={"system": example.system or _ORIGINAL, "meta": meta}), *made]
 
     return list(chain.from_iterable(await concurrently(one, examples, at_once)))
@@ -147,7 +147,7 @@ async def _defect(
         "id": f"{example.id}.{kind}@{strength}",
         "system": f"{example.system or _ORIGINAL}.{kind}@{strength}",
     }
-    changed |= {"answer": text, "meta": {**example.meta, FIELD: proof}, **dict.fromkeys(_OF_THE_ANSWER)}
+    changed |= {"answer": text, "meta": {**example.meta, DEFECT: proof}, **dict.fromkeys(_OF_THE_ANSWER)}
     return example.model_copy(update=changed)
 
 
