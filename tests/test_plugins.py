@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
@@ -54,6 +55,8 @@ def test_what_it_adds_works_as_ours(installed: Path):
     assert done.code == 0, done.err
     scores = {line.split()[0]: line.split()[2] for line in done.out.splitlines() if line.startswith(("hedges", "ccrs"))}
     assert scores == {"hedges": "0.500", "hedges@modals=false": "0.000", "ccrs.question_relevance": "0.800"}
+    again = longmark(installed, "run", "e.jsonl", "--metrics", names, "--judge", "echo:20", "--out", "r2", "--quiet")
+    assert re.search(r"^ccrs\.question_relevance +x +0\.200 ", again.out, re.MULTILINE), "no reply of another model"
     assert longmark(installed, "report", "r", "--out", "r.html").code == 0
     (page,) = answers_on(installed / "r.html")
     assert '<mark class="quoted" data-quotes="1">It may.</mark> It is.' in page

@@ -34,7 +34,7 @@ async def score(example: Any, _models: Any, params: Params) -> Score:
 
 METRIC = Metric(score, needs=("answer",), bounds=(0, 1), higher_is_better=False, params=Params, view="marked")
 
-ECHO = Scheme("echo:REPLY", CHATS, "", "replies REPLY to everything", lambda _role, reply: FakeChat(reply))
+ECHO = Scheme("echo:REPLY", CHATS, "", "replies REPLY to everything", lambda _role, reply: FakeChat(reply, name=reply))
 
 
 def add_to(verbs: Any) -> None:

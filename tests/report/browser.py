@@ -98,6 +98,26 @@ def after(page: Path, script: str, state: str = "") -> str:
     return opened(copy, state)
 
 
+_HEIGHT = """
+    document.querySelectorAll("script").forEach(e => e.remove());
+    const frame = document.createElement("iframe"), source = document.documentElement.outerHTML;
+    frame.style.cssText = "width: 390px; height: 844px; border: 0";
+    frame.srcdoc = source;
+    frame.onload = () => {
+      const high = frame.contentDocument.documentElement.scrollHeight;
+      document.body.innerHTML = `<pre id="high">${high}</pre>`;
+    };
+    document.body.append(frame);
+"""
+
+
+def height_on_a_phone(page: Path) -> int:
+    """The height of a page on a screen 390 pixels wide, when its script has run and nothing is unfolded."""
+    high = re.search(r'<pre id="high">(\d+)</pre>', after(page, _HEIGHT))
+    assert high is not None
+    return int(high[1])
+
+
 class _Reader(HTMLParser):
     """Collects what a reader sees: nothing of what is folded but its summary; a cell's label before the cell."""
 

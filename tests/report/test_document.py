@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.report.browser import after, needs_chromium
+from tests.report.browser import after, height_on_a_phone, needs_chromium
 from tests.report.runs import HOSTILE, made_up
 from tests.report.test_html import Page
 
@@ -243,17 +243,19 @@ def test_on_a_phone_every_cell_of_a_broad_table_is_in_sight_and_on_a_desktop_it_
     assert label == '"p"'
 
 
-_HEIGHT = """
-    document.querySelectorAll("script").forEach(e => e.remove());
-    const frame = document.createElement("iframe"), source = document.documentElement.outerHTML;
-    frame.style.cssText = "width: 390px; height: 844px; border: 0";
-    frame.srcdoc = source;
-    frame.onload = () => {
-      const high = frame.contentDocument.documentElement.scrollHeight;
-      document.body.innerHTML = `<pre id="high">${high}</pre>`;
-    };
-    document.body.append(frame);
-"""
+def test_many_sections_of_a_kind_have_one_link_and_a_table_in_a_frame_says_how_many_rows_it_has(tmp_path):
+    rows = [(f"system {i}", 0.5) for i in range(30)]
+    long = Table("t", "T", (Column("system"), Column("mean")), rows)
+    spreads = [Section(f"Distribution: {i}", "") for i in range(25)]
+    shown = page(tmp_path, Section("Bounds", "", (long,)), *spreads, Section("Costs", ""))
+    links = re.search(r"<nav.*?</nav>", shown.source, re.DOTALL)[0]
+    assert re.findall(r'href="#([^"]+)"><bdi>([^<]+)', links) == [
+        ("bounds", "Bounds"),
+        ("distribution-0", "Distribution (25)"),
+        ("costs", "Costs"),
+        ("settings", "Provenance"),
+    ]
+    assert "30 rows. Scroll inside the frame to see all." in shown.source
 
 
 @needs_chromium
@@ -272,9 +274,7 @@ def test_a_page_on_a_phone_is_short_until_it_is_unfolded_whatever_stands_on_it(
         for i in range(sections)
     ]
     shown = page(tmp_path, *parts, notices=["A notice of some length. " * 12] * 4)
-    high = re.search(r'<pre id="high">(\d+)</pre>', after(tmp_path / "page.html", _HEIGHT))
-    assert high is not None
-    assert 1_000 < int(high[1]) < 8_000
+    assert 1_000 < height_on_a_phone(tmp_path / "page.html") < 8_000
     assert shown.source.count("<table") == 2 * sections, "folded, not left out"
 
 

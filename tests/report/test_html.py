@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.report.browser import height_on_a_phone, needs_chromium
 from tests.report.runs import (
     CORRECTNESS,
     EASE,
@@ -343,6 +344,25 @@ def test_every_score_has_its_system_as_a_label_for_a_narrow_screen(tmp_path):
     assert roles.count("rowheader") == 4
     assert roles.count("columnheader") == 3
     assert roles.count("table") == 1
+
+
+@needs_chromium
+@pytest.mark.parametrize(("metrics", "systems"), [(25, 6), (12, 2)])
+def test_the_page_is_short_on_a_phone_however_many_scores_and_systems(tmp_path, metrics, systems):
+    names = [f"mine.measure_of_quality_{i:02}" for i in range(metrics)]
+    its = {name: {"bounds": [0, 1], "higher_is_better": True, "summary": "Is it good?"} for name in names}
+    rows = [
+        row(f"{system}-{i}", name, (i + system) % 7 / 7 or None, system=f"system {system}", question_id=f"q{i}")
+        for i in range(8)
+        for system in range(systems)
+        for name in names
+    ]
+    texts = {"question": "What does the river do in spring? " * 9, "answer": "It floods the meadows. " * 40}
+    examples = [Example(id=one, **texts) for one in dict.fromkeys(its_row.example_id for its_row in rows)]
+    found = page(tmp_path, write_run(tmp_path / "run", examples, rows, manifest(metrics=its)))
+    assert 3_000 < height_on_a_phone(tmp_path / "report.html") < 8_000
+    assert found.source.count('title="0 to 1, higher is better"') == metrics
+    assert ("more scores" in found.text) == (metrics == 25)
 
 
 def test_bars_differ_where_scores_are_good_and_bad(tmp_path):

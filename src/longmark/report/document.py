@@ -7,10 +7,10 @@ are also files, in `figures/` beside it. The same document gives the same bytes 
 from __future__ import annotations
 
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import metadata
-from itertools import accumulate
+from itertools import accumulate, groupby
 from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
@@ -51,7 +51,9 @@ _LONG_NOTE = 200
 """Characters; a longer note of a section is folded."""
 _WORDS = 40
 """Characters; a column of text with a longer cell than this is set as sentences."""
-_OPEN, _PART = 6_600, 2_600
+_ALIKE = 3
+"""Sections in a row whose titles begin alike, that have a link each."""
+_OPEN, _PART = 6_900, 2_600
 """Pixels on a screen 390 wide, about: of what is open on a page, and of the figures of a section or a table. What does
 not fit is folded."""
 _PHONE, _BETWEEN = 44, 3
@@ -114,7 +116,7 @@ def write_document(document: Document, path: Path) -> None:
         "heading": document.title,
         "lede": document.lede,
         "notices": document.notices,
-        "contents": [*((name, section.title) for name, section in pairs), ("settings", "Provenance")],
+        "contents": [*_contents(pairs), ("settings", "Provenance")],
         "settings": {**document.settings, **versions},
         "signatures": document.signatures,
         "sections": _laid_out(document, [(*pair, figures) for pair, figures in zip(pairs, drawn, strict=True)]),
@@ -125,6 +127,13 @@ def write_document(document: Document, path: Path) -> None:
     write_page(path, render("document.html.j2", **values))
 
 
+def _contents(sections: Sequence[tuple[str, Section]]) -> Iterator[tuple[str, str]]:
+    """A link to each section; one to more than three whose titles begin alike (`Distribution: …`)."""
+    for kind, group in groupby(sections, key=lambda one: one[1].title.partition(": ")[0]):
+        alike = [(name, section.title) for name, section in group]
+        yield from alike if len(alike) <= _ALIKE else [(alike[0][0], f"{kind} ({len(alike)})")]
+
+
 _Drawn = list[tuple[Figure, str]]
 
 
@@ -132,7 +141,8 @@ def _laid_out(document: Document, drawn: Sequence[tuple[str, Section, _Drawn]]) 
     """The sections for the template. Folded is what the section says, what its figures show in fewer words, and what
     would make the page too long on a phone: of the figures of a section those behind the first, of tables the high
     ones but for the page's first, which scrolls in its frame; then whole sections."""
-    left, shown = _OPEN - 25 * len(drawn) - sum(map(_lines, document.notices)), list[dict[str, Any]]()
+    closed = sum(70 if section.folded else 25 for _, section, _ in drawn)
+    left, shown = _OPEN - closed - sum(map(_lines, document.notices)), list[dict[str, Any]]()
     for name, section, figures in drawn:
         height, most, tables = 60 + _lines(section.says), 0.0, list[tuple[dict[str, Any], bool]]()
         heights = accumulate(figure.height + 50 for figure, _ in figures)

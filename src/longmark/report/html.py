@@ -10,7 +10,7 @@ from pathlib import Path
 
 import longmark
 from longmark.records import STATUSES
-from longmark.report import sections
+from longmark.report import ahead, sections
 from longmark.report.answers import LOWEST, MOST, PACK, Loaded, Selection, entry, load, select
 from longmark.report.format import metric_titles
 from longmark.report.page import asset, embedded_json, refuse_to_destroy, render, write_page
@@ -69,7 +69,9 @@ def _page(
         how_many=how_many,
         summary=summary,
         titles=titles,
-        metrics=sections.score_table(summary, titles, loaded.agreement),
+        ahead=ahead.in_words(ahead.leads(index, summary), titles, len(summary.systems)),
+        metrics=list(sections.score_table(summary, titles, loaded.agreement)),
+        open_metrics=sections.open_metrics(summary),
         selection=selection,
         cards=sections.cards(index, summary),
         cost=sections.cost(index, manifests),

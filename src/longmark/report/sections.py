@@ -153,6 +153,15 @@ def _edges(facts: MetricFacts, cells: Sequence[Cell]) -> tuple[float, ...] | Non
     return bin_edges(facts, min(seen), max(seen)) if seen else None
 
 
+def open_metrics(summary: Summary) -> int:
+    """How many metrics of the table of scores are open on a phone, where each has a line for each system."""
+    return max(1, _OPEN // (_NAME + _LINE * len(summary.systems)))
+
+
+_OPEN, _NAME, _LINE = 3_300, 40, 62
+"""Pixels on a screen 390 wide, about: of the scores that are not folded, of a metric's name, of a system's score."""
+
+
 def limits(facts: MetricFacts) -> str:
     """`0 to 1, higher is better`."""
     if not facts.declared:

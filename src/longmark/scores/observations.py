@@ -24,7 +24,15 @@ from longmark.errors import UnknownName, UserError
 from longmark.records import Answered, Row, Signature, Usage
 from longmark.records.metric_name import in_slice, slice_name
 from longmark.scores.clusters import QUESTION, check_slices, columns_of, fields_of, no_such_field
-from longmark.scores.files import absent_of, examples_of, no_rows, placed_rows_of, shortest_names, system_of
+from longmark.scores.files import (
+    UNKNOWN_QUESTION,
+    absent_of,
+    examples_of,
+    no_rows,
+    placed_rows_of,
+    shortest_names,
+    system_of,
+)
 from longmark.scores.manifest import Manifest, MetricFacts, read_manifest
 
 _SCHEMA = """
@@ -422,6 +430,16 @@ class Observations:
         )
         for key, rows in groupby(self._db.execute(query), itemgetter(0, 1)):
             yield key, ([score for *_, score in group] for _, group in groupby(rows, itemgetter(2)))
+
+    def by_question(self, metric: str) -> Iterator[tuple[str, str, int, float | None, int, int]]:
+        """(question_id, cluster, system, mean score, scored rows, rows) of a metric, by question; none of answers whose
+        question is not known."""
+        query = (
+            f"SELECT question_id, MIN({_CLUSTER}), scores.system, AVG(score), COUNT(score), COUNT(*) FROM scores "
+            f"JOIN examples ON number = example WHERE metric = ? AND question_id NOT LIKE '{UNKNOWN_QUESTION}%' "
+            "GROUP BY question_id, scores.system ORDER BY question_id"
+        )
+        return iter(self._db.execute(query, (self._metrics[metric],)))
 
     def ascending(self, metric: int, system: int) -> Iterator[float]:
         """The scores of one metric and system, the lowest first."""

@@ -1,0 +1,134 @@
+"""Which system of a run's page is ahead on each metric, and whether that could be chance: in plain Python.
+
+On a metric the first system is held against the second, paired by question. The interval of the mean difference is
+Hall's t (`stats.means`) at the level 1 - .05 / m, of m pairs of systems on all metrics together (Bonferroni): the first
+is ahead if it excludes 0 in both readings, on the questions with a score of both and on those with a score of either,
+an unscored answer with the worst score. `longmark compare` tests every pair, with p-values.
+"""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from math import isnan, nan
+from operator import itemgetter
+
+from longmark.report.format import counted, listed
+from longmark.report.summary import Summary
+from longmark.scores.clusters import QUESTION
+from longmark.scores.observations import Observations
+from longmark.stats.means import few_clusters, mean_estimate
+
+_ALPHA = 0.05
+_FEWEST = 6
+"""Questions, or clusters: of fewer, differences of one sign are chance with p = 2 / 2^n, which is above alpha."""
+_NAMED = 3  # pairs of systems that are named as decided
+_LARGEST = 1e100  # in size: what is larger cannot be averaged
+
+AHEAD, CHANCE, EQUAL, FEW = "ahead", "chance", "equal", "few"
+
+
+@dataclass(frozen=True, slots=True)
+class Lead:
+    """The system with the highest mean on a metric (the best side of it) beside the second. result: `ahead`; `chance`:
+    the lead could be chance, or come from unscored answers; `equal`: on every question; `few`: common questions."""
+
+    metric: str
+    first: str
+    second: str
+    result: str
+
+
+@dataclass(slots=True)
+class _Columns:
+    """The scores of a metric's systems by question, of equal length. common: NaN for no score; counted: with the worst
+    score for it; clusters: of the questions, empty where each is one."""
+
+    common: dict[int, array[float]]
+    counted: dict[int, array[float]]
+    clusters: list[str]
+
+
+def leads(index: Observations, summary: Summary) -> list[Lead]:
+    """A lead for each metric with a better direction and two scored systems or more, slices left out."""
+    directed = (
+        [] if summary.pairs else [one for one in summary.wholes if summary.facts[one].higher_is_better is not None]
+    )
+    scored = {one: [cell.system for cell in summary.of(one) if cell.scored] for one in directed}
+    pairs = sum(math.comb(len(systems), 2) for systems in scored.values())
+    found = (_lead(index, summary, one, systems, pairs) for one, systems in scored.items() if len(systems) > 1)
+    return [one for one in found if one]
+
+
+def _lead(index: Observations, summary: Summary, metric: str, systems: Sequence[str], pairs: int) -> Lead | None:
+    facts, cells = summary.facts[metric], [cell for cell in summary.of(metric) if cell.scored]
+    ends = [end for cell in cells for end in (cell.least, cell.greatest) if end is not None]
+    if max(map(abs, ends)) > _LARGEST:
+        return None
+    sign = 1 if facts.higher_is_better else -1
+    bound = facts.lo if facts.higher_is_better else facts.hi
+    worst = sign * min(sign * end for end in (*ends, *([] if bound is None else [bound])))
+    numbers = [summary.systems.index(system) for system in systems]
+    columns = _columns(index, metric, numbers, worst, summary.cluster != QUESTION)
+    a, b = sorted(numbers, key=lambda one: -sign * math.fsum(columns.counted[one]))[:2]
+    width = None if facts.lo is None or facts.hi is None else facts.hi - facts.lo
+    level = 1 - _ALPHA / pairs
+    scored = [(isnan(x), isnan(y)) for x, y in zip(columns.common[a], columns.common[b], strict=True)]
+    results = []
+    for of, missing in ((columns.common, any), (columns.counted, all)):
+        there = [not missing(of_both) for of_both in scored]
+        apart = [sign * (x - y) for x, y, kept in zip(of[a], of[b], there, strict=True) if kept]
+        clusters = [name for name, kept in zip(columns.clusters, there, strict=False) if kept] or None
+        if len(set(clusters or range(len(apart)))) < _FEWEST:
+            results.append(FEW)
+        elif not any(apart):
+            results.append(EQUAL)
+        else:
+            mean = mean_estimate(apart, clusters, (None if width is None else -width, width), level)
+            few = mean.effective is not None and few_clusters(mean.effective)
+            results.append(FEW if few else AHEAD if mean.ends and mean.ends[0] > 0 else CHANCE)
+    result = results[0] if len({*results}) == 1 or results[0] == FEW else CHANCE
+    return Lead(metric, summary.systems[a], summary.systems[b], result)
+
+
+def _columns(index: Observations, metric: str, systems: Sequence[int], worst: float, clustered: bool) -> _Columns:
+    common, counted = ({one: array("d") for one in systems} for _ in range(2))
+    clusters = []
+    for _, group in groupby(index.by_question(metric), itemgetter(0)):
+        answers = {system: (cluster, mean, scored, rows) for _, cluster, system, mean, scored, rows in group}
+        for one in systems:
+            _, mean, scored, rows = answers.get(one, ("", None, 0, 1))
+            common[one].append(nan if mean is None else mean)
+            counted[one].append(((mean or 0.0) * scored + worst * (rows - scored)) / rows)
+        if clustered:
+            clusters.append(next(iter(answers.values()))[0])
+    return _Columns(common, counted, clusters)
+
+
+def in_words(found: Sequence[Lead], titles: Mapping[str, str], systems: int) -> list[str]:
+    """A sentence for each result, what is decided first. systems: of the page; of more than two the second is named,
+    and who leads by chance is not."""
+
+    def of(result: str, word: str = "", than: str = "") -> dict[str, list[str]]:
+        groups: dict[str, list[str]] = {}
+        for one in found:
+            if one.result == result:
+                second = f" {than} {one.second}" if systems > 2 else ""
+                groups.setdefault(f"{one.first} {word}{second}" if word else "", []).append(titles[one.metric])
+        return dict(sorted(groups.items(), key=lambda group: -len(group[1])))
+
+    decided = of(AHEAD, "is ahead", "of")
+    says = [f"{words} on {listed(metrics)}." for words, metrics in [*decided.items()][:_NAMED]]
+    if more := sum(map(len, [*decided.values()][_NAMED:])):
+        says.append(f"Another system is ahead on {counted(more, 'more metric')}.")
+    leading = of(CHANCE, "leads" if systems < 3 else "")
+    if leading:
+        chance = "; ".join(f"{words} on {listed(metrics)}".strip() for words, metrics in leading.items())
+        says = says or ["No lead is clear."]
+        says.append(f"{'Could be chance: ' if systems < 3 else 'The lead could be chance '}{chance}.")
+    says += [f"Equal on every question: {listed(metrics)}." for metrics in of(EQUAL).values()]
+    few = f"Too few common questions to tell (fewer than {_FEWEST})"
+    return says + [f"{few}: {listed(metrics)}." for metrics in of(FEW).values()]
