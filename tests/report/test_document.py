@@ -248,7 +248,7 @@ def test_many_sections_of_a_kind_have_one_link_and_a_table_in_a_frame_says_how_m
     long = Table("t", "T", (Column("system"), Column("mean")), rows)
     spreads = [Section(f"Distribution: {i}", "") for i in range(25)]
     shown = page(tmp_path, Section("Bounds", "", (long,)), *spreads, Section("Costs", ""))
-    links = re.search(r"<nav.*?</nav>", shown.source, re.DOTALL)[0]
+    links = shown.source.partition("<nav")[2].partition("</nav>")[0]
     assert re.findall(r'href="#([^"]+)"><bdi>([^<]+)', links) == [
         ("bounds", "Bounds"),
         ("distribution-0", "Distribution (25)"),

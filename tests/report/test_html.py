@@ -353,12 +353,13 @@ def test_the_page_is_short_on_a_phone_however_many_scores_and_systems(tmp_path, 
     its = {name: {"bounds": [0, 1], "higher_is_better": True, "summary": "Is it good?"} for name in names}
     rows = [
         row(f"{system}-{i}", name, (i + system) % 7 / 7 or None, system=f"system {system}", question_id=f"q{i}")
-        for i in range(8)
+        for i in range(6)
         for system in range(systems)
         for name in names
     ]
-    texts = {"question": "What does the river do in spring? " * 9, "answer": "It floods the meadows. " * 40}
-    examples = [Example(id=one, **texts) for one in dict.fromkeys(its_row.example_id for its_row in rows)]
+    question, answer = "What does the river do in spring? " * 9, "It floods the meadows. " * 40
+    ids = dict.fromkeys(its_row.example_id for its_row in rows)
+    examples = [Example(id=one, question=question, answer=answer) for one in ids]
     found = page(tmp_path, write_run(tmp_path / "run", examples, rows, manifest(metrics=its)))
     assert 3_000 < height_on_a_phone(tmp_path / "report.html") < 8_000
     assert found.source.count('title="0 to 1, higher is better"') == metrics
