@@ -67,6 +67,7 @@ def assert_scores(result: Result, *gates: str, by: Sequence[str] = (), max_unsco
     each gate that is not met, and for each answer that is why, with the judge's reason. by: fields of slices."""
     __tracebackhide__ = True
     from longmark.errors import UserError
+    from longmark.metrics import canonical
     from longmark.report import gates as them
     from longmark.report.summary import summarise
 
@@ -74,7 +75,7 @@ def assert_scores(result: Result, *gates: str, by: Sequence[str] = (), max_unsco
     try:
         summary = summarise([result.folder], by=by, limits=them.limits_of(gates, where))
         bounds = {name: (one.lo, one.hi) for name, one in summary.facts.items()}
-        chosen = them.gates_of(gates, summary.metrics, bounds, where)
+        chosen = them.gates_of(gates, summary.metrics, bounds, where, canonical=canonical)
     except UserError as error:
         why = f"longmark: {error}"
     if why:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -11,17 +12,20 @@ from typing import Any, get_args, get_type_hints
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.program import ROOT
 
 import longmark
 from longmark import metrics
 from longmark.cli import main
+from longmark.cli.arguments import scores_in
 from longmark.engine.settings import Settings, choose
 from longmark.errors import UnknownName, UserError
 from longmark.judging import Judging
 from longmark.models.fake import FakeChat
 from longmark.models.handles import Backends
 from longmark.records import Example
-from longmark.records.metric_name import base_of, canonical, joined, parsed, settings_in, under, written
+from longmark.records.metric_name import base_of, joined, parsed, settings_in, under, written
+from longmark.report.gates import gates_of
 
 FILES = ("checkpoint", "encoder", "examples", "formats", "judge", "panel")  # parameters whose values are checked
 
@@ -94,7 +98,6 @@ def test_a_name_gives_back_its_parameters_and_no_value_breaks_it(params: dict[st
     except UnicodeEncodeError:
         return  # half a surrogate pair
     assert parsed(name) == ("a.b", params)
-    assert canonical(name) == name
     assert not set(name.removeprefix("a.b")) & set(", []<>|\t\n\"'")
 
 
@@ -185,5 +188,40 @@ def test_judging_is_overridden_for_one_metric_and_its_signature_selects_it_again
         run(f"{QR}@sample=3")
     with pytest.raises(UnknownName, match=r"unknown parameter of classic\.length"):
         run("classic.length@samples=3")
-    with pytest.raises(UserError, match="version 7 of the metric"):
-        run("ragchecker.f1|metric:7")
+    for wrong, says in (
+        ("ragchecker.f1|metric:7", "version 7 of the metric"),
+        ("ragchecker.f1|metric:abc", "version abc of the metric"),
+        ("classic.bleu|foo:2", "no signature says 'foo:2'"),
+        ("classic.bleu|version", "no signature says 'version'"),
+        (f"{QR}|samples:many|temperature:1", "samples=many"),
+        ("plain.total|scoring:text|source:12345678", "its file selects"),
+    ):
+        with pytest.raises(UserError, match=re.escape(says)):
+            run(wrong)
+
+
+def test_signatures_on_several_lines_select_all_of_them_and_a_rubrics_by_its_file() -> None:
+    lines = ["Signature: classic.bleu@form=climaqa|version:0.1.0", "Signature: classic.length.words|version:0.1.0"]
+    assert [one.name for one in choose(["\n".join(lines) + "\r\n"])] == ["classic.bleu@form=climaqa", "classic.length"]
+    rubric = ROOT / "examples" / "rubric.yaml"
+    settings = Settings(choose([str(rubric)]), Backends())
+    line = settings.signature(settings.selected[0]).line("plain.total")
+    with pytest.raises(UnknownName, match="its file selects"):
+        choose([line])
+    (pasted,) = choose([line.replace("plain.total", str(rubric))])
+    assert pasted.name.startswith("plain")
+
+
+def test_gates_and_the_readers_of_runs_have_the_canonical_name_of_a_score() -> None:
+    name = "classic.bleu@form=climaqa"
+    assert metrics.canonical("classic.bleu@lowercase=false@form=climaqa") == name
+    assert metrics.canonical("classic.bleu@lowercase=false@form=climaqa[lang=de]") == f"{name}[lang=de]"
+    (gate,) = gates_of(["classic.bleu@lowercase=false@form=climaqa>=0.2"], [name], canonical=metrics.canonical)
+    assert gate.scores == (name,)
+    assert scores_in([f"{QR}@samples=5@temperature=0.70,classic,odd@name"]) == [
+        f"{QR}@samples=5@temperature=0.7",
+        "classic",
+        "odd@name",
+    ]
+    with pytest.raises(UnknownName, match="Did you mean lowercase"):
+        metrics.canonical("classic.bleu@lowercas=false")

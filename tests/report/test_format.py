@@ -42,7 +42,7 @@ def test_lists_name_as_many_as_may_be_and_count_the_rest():
 
 def test_a_title_is_the_published_name_and_a_metric_of_a_users_own_keeps_its_name():
     names = ["ccrs.question_relevance", "score.specificity.location by jury", "classic.rouge_l", "classic.bleu@n=2"]
-    titles = ["Question relevance", "Specificity: location (jury)", "ROUGE-L", "BLEU, n=2"]
+    titles = ["Question relevance", "Specificity: location (jury)", "ROUGE-L", "BLEU (n=2)"]
     names += ["ragchecker.claim_recall", "score.answer_relevance", "my.metric", "classic", "/etc/passwd", ""]
     titles += ["RAGChecker: claim recall", "Answer relevance", "my.metric", "classic", "/etc/passwd", ""]
     assert list(metric_titles(names).values()) == titles

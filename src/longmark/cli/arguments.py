@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
@@ -52,8 +53,15 @@ def pairs(given: Sequence[str], form: str) -> dict[str, str]:
 
 
 def split(given: Sequence[str]) -> list[str]:
-    """The names in comma-separated texts."""
-    return [name.strip() for text in given for name in text.split(",") if name.strip()]
+    """The names in texts, separated by commas or by ends of lines."""
+    return [name.strip() for text in given for name in re.split(r"[,\r\n]", text) if name.strip()]
+
+
+def scores_in(given: Sequence[str]) -> list[str]:
+    """The names of metrics and scores in such texts, as rows have them."""
+    from longmark.metrics import canonical
+
+    return list(map(canonical, split(given)))
 
 
 def model_names() -> str:

@@ -21,6 +21,7 @@ from longmark.cli.arguments import (
     needs_stats,
     outputs_of,
     pairs,
+    scores_in,
     share,
     split,
     whole,
@@ -204,8 +205,8 @@ def _published(
     shared = {name: getattr(arguments, name) for name in same}
     claims = load_hypotheses(arguments.hypotheses) if arguments.hypotheses else ()
     shared["cluster"] = cluster_of(arguments.cluster, arguments.runs)
-    metrics, shared["bounds"] = split(arguments.metrics), bounds_of(arguments.bounds)
-    shared.update(higher=split(arguments.higher), lower=split(arguments.lower))
+    metrics, shared["bounds"] = scores_in(arguments.metrics), bounds_of(arguments.bounds)
+    shared.update(higher=scores_in(arguments.higher), lower=scores_in(arguments.lower))
     with under_way() as tell:
         found = made(arguments.runs, metrics=metrics, hypotheses=claims, progress=tell, **shared, **options)
     page = document(found)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from longmark.cli.arguments import add, add_project, add_verb, add_verbose, needs_stats, pairs, split, whole
+from longmark.cli.arguments import add, add_project, add_verb, add_verbose, needs_stats, pairs, scores_in, split, whole
 
 
 def add_to(verbs: Any) -> None:
@@ -42,7 +42,7 @@ def metaeval(arguments: argparse.Namespace) -> int:
     found = hold(
         arguments.rows,
         arguments.human,
-        metrics=split(arguments.metrics),
+        metrics=scores_in(arguments.metrics),
         labels=split(arguments.label),
         mapping=pairs(arguments.map, "FIELD=COLUMN"),
         by=split(arguments.by),

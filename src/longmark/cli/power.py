@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from longmark.cli.arguments import add, add_cluster, add_project, add_verb, needs_stats, positive, split
+from longmark.cli.arguments import add, add_cluster, add_project, add_verb, needs_stats, positive, scores_in, split
 
 
 def add_to(verbs: Any) -> None:
@@ -47,6 +47,6 @@ def power(arguments: argparse.Namespace) -> int:
     same = ("effect", "questions", "power", "alpha", "level", "assurance", "by", "allow_different_judges")
     options = {name: getattr(arguments, name) for name in same}
     options["cluster"] = cluster_of(arguments.cluster, arguments.runs)
-    how = PowerOptions(metrics=split(arguments.metrics), systems=split(arguments.systems), **options)
+    how = PowerOptions(metrics=scores_in(arguments.metrics), systems=split(arguments.systems), **options)
     publish(document(plan(arguments.runs, how)), arguments.out, Console())
     return 0

@@ -19,6 +19,7 @@ from longmark.cli.arguments import (
     outputs_of,
     pairs,
     reading,
+    scores_in,
     split,
     tell_cautions,
 )
@@ -30,12 +31,12 @@ from longmark.engine.run import finish, make_settings, open_cache
 from longmark.engine.session import RunResult, execute
 from longmark.engine.settings import RunOptions, Settings
 from longmark.errors import UserError
-from longmark.metrics import is_missing
+from longmark.metrics import canonical, is_missing
 from longmark.models.registry import Registry
 from longmark.progress import cost, counted
 from longmark.records import Pair
 from longmark.records.files import read_object
-from longmark.records.metric_name import canonical, in_slice
+from longmark.records.metric_name import in_slice
 from longmark.records.parts import part_of
 from longmark.records.read import Reading
 from longmark.records.verdicts import in_words
@@ -71,7 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
         records = Reading(arguments.examples, **{**reading(arguments), "skip_bad": True})
         parts = ("", *slices_of(split(arguments.by), records))
         bounds = {in_slice(name, part): one for name, one in bounds.items() for part in parts}
-        gates = gates_of(arguments.fail_under, bounds, bounds)
+        gates = gates_of(arguments.fail_under, bounds, bounds, canonical=canonical)
         forecast = _forecast(gates, bounds, settings, arguments) if gates else None
         if arguments.dry_run:
             _print_estimate(finish(lambda: dry_run(arguments.examples, settings, arguments.out, cache, options)))
@@ -195,7 +196,7 @@ def _code(result: RunResult, settings: Settings, arguments: argparse.Namespace, 
         say(f"longmark: {name}: its code failed on {counted(count, 'example')}; the first: {first}")
     if result.failed:
         return BUG
-    if _unscored_metrics(result, settings, split(arguments.metrics), say) and part_of(arguments.examples) is None:
+    if _unscored_metrics(result, settings, scores_in(arguments.metrics), say) and part_of(arguments.examples) is None:
         return NO_VALUE  # what scored nothing in a part can score something in another one
     return 0
 
@@ -224,7 +225,6 @@ def _unscored_metrics(result: RunResult, settings: Settings, names: list[str], s
         unjudged = ", ".join(result.unjudged)
         say(f"longmark: {unjudged}: no answer was judged; the only scores are automatic")
     nothing = next(result.rows(), None) is None
-    names = list(map(canonical, names))
     spared = {
         name
         for chosen in settings.selected

@@ -14,7 +14,7 @@ from longmark.engine.verify import MOST, Given, Verification, needed, opened
 from longmark.engine.verify import export as exported
 from longmark.engine.verify import verify as verified
 from longmark.errors import UnknownName, UserError
-from longmark.metrics import built_in
+from longmark.metrics import built_in, canonical
 from longmark.metrics.page import as_published, listing, page
 from longmark.models import ledger as ledgers
 from longmark.models.cache import CallCache
@@ -152,9 +152,8 @@ def report(arguments: argparse.Namespace) -> int:
     cluster = cluster_of(arguments.cluster, arguments.runs)
     if arguments.fail_under:  # a wrong gate is refused before the page is written
         found = summarise(sources_of(arguments.runs), cluster, bounds, by, limits_of(arguments.fail_under))
-        gates = gates_of(
-            arguments.fail_under, found.metrics, {name: (one.lo, one.hi) for name, one in found.facts.items()}
-        )
+        ends = {name: (one.lo, one.hi) for name, one in found.facts.items()}
+        gates = gates_of(arguments.fail_under, found.metrics, ends, canonical=canonical)
         refuse_unknown_systems(gates, (cell.system for cell in found.cells))
         tell_cautions(gates, built_in(found.metrics))
         checks = check_gates(gates, found, arguments.max_unscored)

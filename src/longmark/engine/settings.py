@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -329,10 +330,10 @@ def choose(
 
 
 def _each(names: Sequence[str | Metric]) -> list[str | Metric]:
-    """The names and declarations, each by itself."""
+    """The names (a line each, or separated by commas) and declarations, each by itself."""
     parts: list[str | Metric] = []
     for one in names:
-        parts += [part.strip() for part in one.split(",") if part.strip()] if isinstance(one, str) else [one]
+        parts += [part.strip() for part in re.split(r"[,\r\n]", one) if part.strip()] if isinstance(one, str) else [one]
     return parts
 
 

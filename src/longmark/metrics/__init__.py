@@ -23,7 +23,7 @@ from longmark.errors import ModelError, NoScore, OverBudget, UnknownName, UserEr
 from longmark.metric import Metric, Score, ScoreSpec, full_name
 from longmark.metrics._parameters import judging_kinds, not_default, parameters
 from longmark.prompts import Prompt
-from longmark.records.metric_name import base_of, joined, parsed, settings_in
+from longmark.records.metric_name import base_of, in_slice, joined, parsed, settings_in, without_slice
 from longmark.records.metric_name import docstring as docstring
 from longmark.records.metric_name import names as names
 
@@ -32,6 +32,11 @@ if TYPE_CHECKING:
     from longmark.models.handles import Models
     from longmark.records import Answered
 
+_SEE = "See: longmark metrics"
+_OF_A_FILE = (
+    "The signature is of a rubric or a module of your own, which its file selects: write the file in place of the "
+    "name, as in rubric.yaml|scoring:text"
+)
 _FIELDS = {
     "turns": "turns of a conversation",
     "answer": "answer (null)",
@@ -111,7 +116,7 @@ def is_missing(example: Answered, name: str) -> bool:
 def load(name: str) -> Metric:
     """The declaration of a metric. UnknownName for an unknown one."""
     if name not in names():
-        raise UnknownName("metric", name, names(), "See: longmark metrics")
+        raise UnknownName("metric", name, names(), _SEE)
     metric = importlib.import_module(f"longmark.metrics.{name}").METRIC
     assert isinstance(metric, Metric)
     return metric
@@ -137,7 +142,7 @@ def select(
 
             made = named(one) if isinstance(one, Metric) else of_file(asked) or of_module(asked)
             if made is None:
-                raise UnknownName("metric", asked, _all_names(domain), "See: longmark metrics")
+                raise UnknownName("metric", asked, _all_names(domain), _OF_A_FILE if "|source:" in str(one) else _SEE)
             name, metric = made
             if any(name == other or other.startswith(f"{name}.") for other in names()):
                 raise UserError(f"{name}: a built-in metric or family has this name; give the metric another one")
@@ -165,12 +170,24 @@ def built_in(scores: Iterable[str]) -> list[Selected]:
 def _cited(signature: str | Metric, name: str, metric: Metric) -> dict[str, Any]:
     """How a signature says that the metric's judges were asked. UserError where it is of another version of it."""
     said = settings_in(signature) if isinstance(signature, str) else {}
-    if int(said.get("metric", metric.version)) != metric.version:
+    if said.get("metric", str(metric.version)) != str(metric.version):
         raise UserError(
             f"{name}: the signature is of version {said['metric']} of the metric, and this longmark has version "
             f"{metric.version}, which gives other scores"
         )
     return parameters(name, metric, {key: said[key] for key in judging_kinds(metric) if key in said})[1]
+
+
+def canonical(name: str) -> str:
+    """The name of a score, slice included, as rows have it: parameters in their order, without those at their defaults.
+    A family, and what is no metric of longmark's, has the name as it is. Errors as of `select`."""
+    whole, part = without_slice(name)
+    metric = next((one for one in names() if f"{base_of(whole)}.".startswith(f"{one}.")), None)
+    if metric is None or "@" not in whole:
+        return name
+    base, given = parsed(whole)
+    params, judging = parameters(metric, load(metric), given)
+    return in_slice(joined(base, {**not_default(params), **judging}), part)
 
 
 def _in_order(chosen: Selected, domain: Domain | None) -> dict[str, ScoreSpec]:

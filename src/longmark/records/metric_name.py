@@ -22,6 +22,13 @@ from longmark.errors import UserError
 CITED = "Signature:"
 """What stands before a signature under a table."""
 
+CITED_KEYS = (
+    *("scoring", "temperature", "samples", "reasons", "seed"),  # how judges were asked
+    *("judge", "generator", "embedder", "reranker", "lm", "checker", "unsent"),
+    *("prompts", "configured", "metric", "source", "version"),
+)
+"""What a signature can say after the name, in its order (`Signature.line`)."""
+
 _METRICS = Path(__file__).parents[1] / "metrics"
 _TITLE = re.compile(r": | \(")  # ends the title of a docstring
 _PLAIN = "/:+#*"  # beside letters, digits and `_.-~`, which are never escaped
@@ -84,14 +91,14 @@ def parsed(name: str) -> tuple[str, dict[str, str]]:
 
 
 def settings_in(signature: str) -> dict[str, str]:
-    """What a signature says after the name: `scoring` -> `text`, `version` -> `0.1.0`."""
-    pairs = (part.partition(":") for part in signature.split("|")[1:])
-    return {key: unquote(value) for key, _, value in pairs}
-
-
-def canonical(name: str) -> str:
-    """The name with its parameters in their order. UserError as for `parsed`."""
-    return joined(*parsed(name))
+    """What a signature says after the name: `scoring` -> `text`, `version` -> `0.1.0`. UserError for what none says."""
+    said: dict[str, str] = {}
+    for part in signature.split("|")[1:]:
+        key, colon, value = part.strip().partition(":")
+        if key not in CITED_KEYS or not colon:
+            raise UserError(f"{signature}: no signature says {part!r}; it says {', '.join(CITED_KEYS)}")
+        said[key] = unquote(value)
+    return said
 
 
 def escaped(text: str) -> str:

@@ -101,13 +101,16 @@ def upright(name: str) -> str:
 
 def metric_titles(names: Iterable[str]) -> dict[str, str]:
     """Metrics' published names, with parameters and judge: `ccrs.question_relevance` -> `Question relevance`,
-    `score.specificity.location by jury` -> `Specificity: location (jury)`; with the family where two would be alike."""
+    `score.specificity.location by jury` -> `Specificity: location (jury)`, `classic.bleu@form=climaqa` -> `BLEU
+    (form=climaqa)`, which can stand in a list; with the family where two would be alike."""
     titles, families = {}, {}
     for name in names:
         full, by, whose = name.partition(BY)
         full, part = without_slice(full)
         metric, _, params = full.partition("@")
-        title = title_of(metric) + (f", {params.replace('@', ', ')}" if params else "") + (f" [{part}]" if part else "")
+        title = (
+            title_of(metric) + (f" ({params.replace('@', ', ')})" if params else "") + (f" [{part}]" if part else "")
+        )
         titles[name] = title + (f" ({whose})" if by else "")
         families[name] = metric.partition(".")[0]
     alike = list(titles.values())

@@ -189,11 +189,16 @@ def parsed(text: str, where: str = _WHERE) -> Gate:
 
 
 def gates_of(
-    texts: Iterable[str], known: Iterable[str], bounds: Mapping[str, Bounds] | None = None, where: str = _WHERE
+    texts: Iterable[str],
+    known: Iterable[str],
+    bounds: Mapping[str, Bounds] | None = None,
+    where: str = _WHERE,
+    canonical: Callable[[str], str] = str,
 ) -> list[Gate]:
     """The gates of texts, held against the names of the scores that there will be.
 
-    bounds: of the scores, where they are known; where: of the texts, for errors. UserError where a gate is malformed or
+    bounds: of the scores, where they are known; where: of the texts, for errors; canonical: the name of a score as it
+    is known (`metrics.canonical`). UserError where a gate is malformed or
     its limit lies outside the bounds of every metric that it names; UnknownName where it names no metric.
     """
     names, found = list(known), []
@@ -201,7 +206,7 @@ def gates_of(
     for text in texts:
         gate = parsed(text, where)
         part, system = _selector(gate.part, slices, where)
-        metric = in_slice(gate.metric, part) if gate.metric else ""
+        metric = in_slice(canonical(gate.metric), part) if gate.metric else ""
         selected = under(metric, names) if metric else [name for name in names if without_slice(name)[1] == part]
         if not selected:
             raise UnknownName(f"metric in {where}", metric, names)
