@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from copy import deepcopy
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -108,6 +109,35 @@ def test_nothing_is_dropped_for_its_shape(view: str) -> None:
             else:
                 for value in evidence.values():
                     assert not isinstance(value, int | str) or str(value) in repr(shown.blocks)
+
+
+@pytest.mark.parametrize("view", ["claims", "points", "facts", "questions"])
+def test_a_metric_of_ones_own_has_no_words_of_ours_and_no_computation_that_gives_another_score(view: str) -> None:
+    (shown,) = views_of(row(EVIDENCE[view]), facts(view))
+    words = repr(shown.blocks)
+    for ours in (
+        "reranker",
+        "confidence in the answer",
+        "The judge wrote",
+        "Computation",
+        "mean of",
+        "legend",
+        "/ (1)",
+    ):
+        assert ours not in words, ours
+    same = {"own": replace(row(EVIDENCE[view])["own"], score={"claims": 1.0, "questions": 0.75}.get(view, 0.5))}
+    (shown,) = views_of(same, facts(view))
+    computed = {"claims": "own = (1.000) / (1)", "questions": "mean of 1 cosine"}.get(view, "")
+    assert computed in repr(shown.blocks), "it gives the score"
+    name = "score.context_utilization" if view == "facts" else "score.specificity"
+    (shown,) = views_of(row(EVIDENCE[view], name), {name: MetricFacts(0, 1, True, view=(view, name))})
+    assert len(repr(shown.blocks)) > len(words), "of longmark's metrics it is said what they mean"
+
+
+@pytest.mark.parametrize("evidence", [{}, {"weights": {"hazard": 1.0}}, {"votes": {"yes": 0}}, {"more": 5}])
+def test_an_empty_list_is_the_form_with_nothing_in_it(evidence: dict[str, Any]) -> None:
+    for view, name in (("claims", "claims"), ("facts", "claims"), ("points", "points"), ("questions", "questions")):
+        assert views_of(row({name: []} | evidence), facts(view)) == []
 
 
 async def _score(example: Example, _models: object, _params: object) -> Score:

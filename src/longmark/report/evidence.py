@@ -2,7 +2,8 @@
 
 A view is the evidence of one metric as a person reads it: tables with verdicts and signed numbers, notes, folds. It
 stands once for all scores that share it. The metric declares which (`Metric.view`; the manifest of the run holds it).
-Evidence of another shape (an older run, a damaged row) is shown as recorded.
+Evidence of another shape (an older run, a damaged row) is shown as recorded. What longmark's metrics mean by a delta, a
+cosine or a verdict is said of them alone, and a computation is shown only if its result is the score.
 """
 
 from __future__ import annotations
@@ -54,6 +55,8 @@ _COSINE = (
 )
 _FROM = {True: "From the masked answer", False: "From the answer as it is"}
 _PARAMETERS = re.compile(r"@\S+")
+_LISTS = {"claims": "claims", "facts": "claims", "points": "points", "questions": "questions"}
+"""View -> its list in the evidence; with an empty one there is nothing to show but what is recorded."""
 _OTHER_SHAPE = (KeyError, ValueError, StopIteration)
 _T = TypeVar("_T")
 
@@ -94,6 +97,8 @@ def views_of(results: Results, facts: Mapping[str, MetricFacts]) -> list[View]:
     found = []
     order = list(_MAKERS)
     for (kind, metric, suffix), rows in sorted(shared.items(), key=lambda one: order.index(one[0][0])):
+        if all(row.evidence.get(_LISTS.get(kind, "")) == [] for row in rows.values()):
+            continue
         try:
             view = _MAKERS[kind](Shared(metric, suffix, rows))
         except _OTHER_SHAPE:
@@ -140,6 +145,15 @@ def _some(listed: list[_T]) -> list[_T]:
     return listed
 
 
+def _note(text: str) -> list[Block]:
+    return [("note", text)] if text else []
+
+
+def _is(computed: float | None, score: float | None) -> bool:
+    """Whether a computation gives the score."""
+    return None not in (computed, score) and math.isclose(computed or 0.0, score or 0.0, rel_tol=1e-6, abs_tol=1e-6)
+
+
 def _rest(row: Row, *shown: str) -> Block:
     rest = {key: value for key, value in row.evidence.items() if key not in shown}
     return "fold", "More of the evidence" if rest else "", rest
@@ -159,17 +173,23 @@ def _claims(its: Shared) -> View | None:
         yes, no = given.count("yes"), given.count("no")
         mean, product = "no mean, excluded", "–"
         if yes + no:
-            products.append((f"{weight * yes / (yes + no):.3f}", f"{weight:.6g}"))
+            products.append((f"{weight * yes / (yes + no):.3f}", weight, yes / (yes + no)))
             mean, product = f"{yes} / {yes + no} = {yes / (yes + no):.3f}", products[-1][0]
         counts = {"dimension": _plain(name), "yes": yes, "no": no, "n/a": given.count("n/a")}
         lines.append({**counts, "mean = yes / (yes + no)": mean, "weight": weight, "weight × mean": product})
-    blocks += [("head", "Computation of the score"), ("value", lines)]
-    if (reason := evidence.rule or overall.reason) or not products:
-        blocks.append(("gap", reason or "no dimension has a mean"))
+    total = sum(weight for _, weight, _ in products)
+    computed = sum(weight * mean for _, weight, mean in products) / total if total else None
+    reason = evidence.rule or overall.reason or ("" if products else "no dimension has a mean")
+    if not reason and not _is(computed, overall.score):
+        kept = ("dimension", "yes", "no", "n/a", "weight")
+        blocks.append(("value", [{key: line[key] for key in kept} for line in lines]))
     else:
-        above, below = (" + ".join(parts) for parts in zip(*products, strict=True))
+        blocks += [("head", "Computation of the score"), ("value", lines)]
+        above = " + ".join(shown for shown, _, _ in products)
+        below = " + ".join(f"{weight:.6g}" for _, weight, _ in products)
         name = _plain(its.metric.rpartition(".")[2])
-        blocks.append(("sum", f"{name} = ({above}) / ({below})", fixed(overall.score, 3)))
+        score = fixed(overall.score, 3)
+        blocks.append(("gap", reason) if reason else ("sum", f"{name} = ({above}) / ({below})", score))
     blocks.append(_rest(overall, "claims", "weights", "judges", "rule"))
     return View("Claims and their verdicts", counted(len(claims), "claim"), list(its.rows), blocks)
 
@@ -218,7 +238,8 @@ def _verdicts(
         cells = [cell(votes[name]) for name in names]
         more = {name: voices(votes[name]) for name in names if votes[name].labels}
         lines.append([Cell("words", text, more=more), *cells])
-    return [("legend",), ("table", ["Claim", *map(_plain, names)], lines, "claim", "")]
+    legend: list[Block] = [("legend",)] if its.ours else []
+    return [*legend, ("table", ["Claim", *map(_plain, names)], lines, "claim", "")]
 
 
 def _points(its: Shared) -> View:
@@ -245,9 +266,9 @@ def _points(its: Shared) -> View:
     kept = [True, True, measured, bool(order)]
     lines, heads = [[*compress(line, kept)] for line in lines], [*compress(_HEADS, kept)]
     score = its.rows["relevance"].score if "relevance" in its.rows else evidence.relevance
-    says = "" if score is None else f"The reranker gives the answer {signed(score, 3)}. "
-    says += _DELTA_OF_POINT if measured else "No delta was computed."
-    blocks: list[Block] = [("note", says), ("table", heads, lines, "part of the answer", "parts of the answer")]
+    says = "" if score is None or not its.ours else f"The reranker gives the answer {signed(score, 3)}. "
+    says += "No delta was computed." if not measured else _DELTA_OF_POINT if its.ours else ""
+    blocks: list[Block] = [*_note(says), ("table", heads, lines, "part of the answer", "parts of the answer")]
     if order:
         way = "keep their order" if order == numbers else f"come in the order {', '.join(map(str, order))}"
         blocks.append(("note", f"Sorted by delta, the points {way}."))
@@ -271,13 +292,19 @@ def _facts(its: Shared) -> View:
         cells = [Cell("words", fact.claim, badges=badges), Cell("signed", (fact.delta, scale))]
         lines.append([*cells, Cell("number", part), Cell("line", passages)])
     known = "" if evidence.confidence is None else f" ({evidence.confidence:.3g})"
-    names = {"absolute": "mean delta", "relative": "mean of delta / confidence"}
+    words = {"absolute": "mean delta", "relative": "mean of delta / confidence"} if its.ours else {}
     scored = {part: row.score for part, row in its.rows.items() if row.score is not None}
-    means = [f"{names.get(part, _plain(part) or 'score')} = {signed(score, 4)}" for part, score in scored.items()]
-    blocks: list[Block] = [("note", _DELTA_OF_FACT.format(known)), ("sum", ", ".join(means), "")]
+    means = [f"{words.get(part, _plain(part) or 'score')} = {signed(score, 4)}" for part, score in scored.items()]
+    blocks: list[Block] = _note(_DELTA_OF_FACT.format(known) if its.ours else "")
+    blocks.append(("sum", ", ".join(means), ""))
     blocks.append(("table", ["Fact", "Delta", "Of the confidence", "Passages"], lines, "fact", ""))
     blocks.append(_rest(row, "claims", "confidence"))
-    return View("Facts of the passages and what they contributed", counted(len(lines), "fact"), covers, blocks)
+    return View(
+        "Facts of the passages and what they contributed" if its.ours else "Facts",
+        counted(len(lines), "fact"),
+        covers,
+        blocks,
+    )
 
 
 def _questions(its: Shared) -> View:
@@ -285,11 +312,12 @@ def _questions(its: Shared) -> View:
     parts = {part: row for part, row in its.rows.items() if row.evidence.get("questions")}
     read = [(row, Questions.model_validate(row.evidence)) for row in parts.values()]
     scale = Scale([1.0, *(question.cosine for _, evidence in read for question in evidence.questions)], 3)
-    blocks: list[Block] = [("note", _COSINE)]
+    blocks: list[Block] = _note(_COSINE if its.ours else "")
     shown: list[list[Question]] = []
     for row, evidence in read:
         questions = evidence.questions
-        blocks.append(("head", _FROM[evidence.masked_answer is not None]))
+        if its.ours or evidence.masked_answer:
+            blocks.append(("head", _FROM[evidence.masked_answer is not None]))
         if evidence.masked_answer:
             slots = {f"[{slot.upper()}]" for slot in evidence.masked_by_code or evidence.rewritten_placeholders}
             blocks.append(("masked", evidence.masked_answer, slots))
@@ -299,12 +327,12 @@ def _questions(its: Shared) -> View:
             shown.append(questions)
             lines = [[Cell("words", one.question), Cell("signed", (one.cosine, scale))] for one in questions]
             blocks.append(("table", ["Question", "Cosine"], lines, "question", ""))
-        if row.score is not None:
+        if row.score is not None and _is(math.fsum(one.cosine for one in questions) / len(questions), row.score):
             mean = fixed(row.score, 3).replace("-", "−")
             blocks.append(("sum", f"mean of {counted(len(questions), 'cosine')}", mean))
         blocks.append(_rest(row, "questions", "masked_answer"))
     count = counted(len(_some([one for questions in shown for one in questions])), "question")
-    return View("Questions that the answer would answer", count, list(parts), blocks)
+    return View("Questions that the answer would answer" if its.ours else "Questions", count, list(parts), blocks)
 
 
 def _plain(name: str) -> str:

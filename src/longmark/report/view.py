@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from longmark.records import Row
+from longmark.records.metric_name import names
 
 Results = Mapping[str, Row]
 Block = tuple[Any, ...]
@@ -43,6 +44,11 @@ class Shared:
     metric: str
     suffix: str
     rows: Mapping[str, Row]
+
+    @property
+    def ours(self) -> bool:
+        """It is one of longmark's metrics, so it is known what its evidence means."""
+        return self.metric in names()
 
     @property
     def evidence(self) -> Iterator[dict[str, Any]]:
