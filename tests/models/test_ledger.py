@@ -20,6 +20,7 @@ from tests.program import ROOT, environment
 
 from longmark.errors import AskAgain, ModelError, OverBudget, RateLimited, RequestRefused, ServerFault, UserError
 from longmark.models import ledger
+from longmark.models.batches.journal import Journal
 from longmark.models.budget import Budget
 from longmark.models.cache import Attempt, CallCache, call_key
 from longmark.models.client import Client, NotResent, UsageLog
@@ -147,16 +148,23 @@ def test_each_end_of_an_attempt_has_its_state_and_its_money(
 
 
 def test_a_cancelled_call_is_unknown_and_a_timeout_too(cache: CallCache):
+    began = asyncio.Event()
+
     class Hanging(Endpoint):
         async def chat(self, request: ChatRequest) -> ChatReply:
+            began.set()
             await asyncio.sleep(60)
             raise AssertionError
 
     async def cancelled() -> None:
         task = asyncio.ensure_future(client_of(cache).chat(Hanging("85"), asking(), UsageLog()))
-        await asyncio.sleep(0.05)
+        await began.wait()
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
+        for _ in range(3000):
+            if rows(cache) == [("unknown",)]:
+                break
+            await asyncio.sleep(0.01)
 
     asyncio.run(cancelled())
     assert rows(cache) == [("unknown",)]
@@ -235,6 +243,39 @@ def test_attempts_under_way_elsewhere_are_not_unknown(place: Place):
         other.close()
 
     asyncio.run(both())
+
+
+def test_a_call_in_a_batch_is_an_attempt_from_the_request_that_submits_it_on(place: Place):
+    """Its process dies: before that request nothing was sent; then nobody knows; then the vendor has it."""
+
+    async def main() -> None:
+        one, other = CallCache(place("c")), CallCache(place("c"))
+        keys = [*KEYS, b"d" * 32]
+        for key in keys:
+            await one.claim([key], Attempt(("token", ""), "chat", "m", most_usd=0.5, state="queued"))
+        journal = Journal(one.store)
+        prepared, sending, running = (journal.intend("m", "m", "", [key], 24.0).id for key in keys[1:])
+        assert (ledger.by_run(other), other.unknown(keys)) == ([], {})
+        assert other.clear() == (0, 0)
+        for id in (sending, running):
+            journal.sending(id, None)
+        journal.running(running, "batch_1")
+        (line,) = ledger.by_run(other)
+        assert (line.attempts, line.in_flight, line.in_flight_usd, line.unknown) == (2, 2, 1.0, 0)
+        journal.close()
+        one.close()
+        (line,) = ledger.by_run(other)
+        assert (line.attempts, line.unknown, line.unknown_usd, line.in_flight) == (2, 1, 0.5, 1)
+        assert rows(other) == [("unknown",), ("unknown",)]
+        assert await other.claim(keys, resend=False) == set(keys[:2])
+        journal = Journal(other.store)
+        journal.finish(running, {}, rest=0)
+        assert [batch.state for batch in journal.batches()] == ["prepared", "sending", "done"]
+        assert (prepared, ledger.by_run(other)[0].unknown) == (journal.batches()[0].id, 2)
+        journal.close()
+        other.close()
+
+    asyncio.run(main())
 
 
 def test_a_claim_whose_asker_was_cancelled_leaves_no_attempt(place: Place):
@@ -343,7 +384,7 @@ def test_the_ledger_of_a_run_by_hand(cache: CallCache, tmp_path: Path):
     ask(client, Endpoint("85"), "c")
     keys = [call_key("m", "chat", asking(text)) for text in "abc"]
     (line,) = ledger.by_model(cache, ledger.sessions_of(cache, tmp_path / "r", [client.token]), keys)
-    assert line == ledger.Line("m", 4, 3, 410.0, 1, 456.0, 0, 3, 600.0, 1)
+    assert line == ledger.Line("m", 4, 3, 410.0, 1, 456.0, 0, 0.0, 3, 600.0, 1)
     assert line == ledger.by_model(cache, ledger.sessions_of(cache, tmp_path / "r"), keys)[0]
     assert ledger.sessions_of(cache, tmp_path) == [1, 2]
     assert [(one.name, one.attempts, one.paid) for one in ledger.by_run(cache)] == [

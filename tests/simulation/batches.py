@@ -112,6 +112,7 @@ class House(BatchServer):
         self._said: dict[int, tuple[Tokens, str]] = {}  # by the id of a line's body
         self._odd_reply = ""
         self.share = 1.0  # of the list price
+        self.left: dict[bytes, int] = {}  # calls that a request which submits a batch has left for -> first attempt
 
     def judge(self, process: Process) -> Any:
         kind = _Anthropic if self.how.dialect == "anthropic" else _OpenAI
@@ -137,6 +138,8 @@ class House(BatchServer):
         fault = None if self.vendor.healed else self._plan.get(self._wires)
         kind = fault.kind.removeprefix("wire ") if fault is not None else ""
         there = rng.uniform(60, 150) if kind == "late" else rng.choice((0.01, 0.05, 0.4, 2.0))
+        attempts = self._attempts(wire.process, path, data) if method == "POST" else {}
+        self.left = attempts | self.left
         if kind.isdecimal():
             await asyncio.sleep(there)
             wait = {"retry-after": str(fault.size)} if fault is not None and kind == "429" and fault.size >= 0 else {}
@@ -146,7 +149,6 @@ class House(BatchServer):
             error.unreached = True
             return error
         box: list[tuple[int, bytes]] = []
-        attempts = self._attempts(wire.process, path, data) if method == "POST" else {}
         if kind != "cut before":
             by = wire.process, attempts
             world.at(world.now + there, lambda: box.append(self._handle(by, method, url, data, headers)))

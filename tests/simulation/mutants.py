@@ -233,6 +233,7 @@ MUTANTS: dict[str, tuple[Patch, ...]] = {
     "whoever waits for an earlier batch is an attempt more": ((Journal, "replaces", lambda self, keys: None),),
     "results are deleted before they are stored": ((FileVendor, "results", partialmethod(_results_gone, read=_read)),),
     "`batches fetch` forgets what a run is submitting": ((Tracker, "fetch", _fetch_anyway),),
+    "what waits for a batch counts as sent": ((BatchedChat, "sent_as", "sent"),),
     "the journal is not synchronised": ((Journal, "__init__", _open_fast),),
 }
 """What is wrong -> where, and with what in its place."""

@@ -24,6 +24,7 @@ In every eighth schedule the judge's calls go in batches (`batches.py`). There, 
     a line is asked for again only if its vendor did not process it, or its reply was of no use; where nobody can know,
         only with `--resend-unknown yes`
     what a vendor processed and still has is stored at the end, and stands in the ledger once
+    what waited for a batch that no request has left for stands in the ledger neither as unknown nor at all
     what is in batches counts against the budget; where nothing goes wrong no file is left at the vendor
 """
 
@@ -31,6 +32,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import math
 import random
 import re
 import shutil
@@ -491,6 +493,12 @@ class _Run:
                     raise Violation("the ledger has an attempt that only waited for a batch")
             if len(left) > sum(row[0] == "unknown" or row[2] is None for row in ledger):
                 raise Violation(f"the ledger has not {len(left)} attempts that were counted")
+
+        for id, key, state in self.vendor.rows("SELECT id, key, state FROM attempts WHERE kind = 'chat'"):
+            by_itself = house.how.singles or any(one.keys == (key,) and not one.line for one in self.vendor.books)
+            unsent = not by_itself and id < house.left.get(key, math.inf)
+            if state == "queued" or (state == "unknown" and unsent):
+                raise Violation(f"the ledger has an attempt for which no request has left, as {state}")
 
     def _check_spent(self, session: Session, process: Process) -> None:
         calls, tokens, usd = session.budget

@@ -37,6 +37,7 @@ FOUND_BY = {
     "a batch that no list shows yet was never submitted": 1293,
     "whoever waits for an earlier batch is an attempt more": 101,
     "results are deleted before they are stored": 77,
+    "what waits for a batch counts as sent": 85,
     "`batches fetch` forgets what a run is submitting": 533,
     "the journal is not synchronised": 77,
 }
@@ -148,6 +149,14 @@ def test_a_lost_line_stays_in_the_ledger_though_the_command_is_repeated():
 
 def test_a_lost_batch_is_sent_again_in_the_same_session_where_that_is_wanted():
     assert run(in_batches(Fault("is lost", 1), Fault("wire 413", 3), resends=True)) is None
+
+
+def test_a_lost_line_stays_lost_until_a_session_that_may_has_sent_it_again():
+    """The one that may is killed, at any moment, and the next one may not."""
+    sessions = Session(0, "a", 1, resends=True), Session(0, "a", 1, resends=None)
+    for moment in range(216, 306, 6):
+        faults = Fault("is lost", 1), Fault("kill", moment)
+        assert run(Schedule(1941, 2, False, (QR,), sessions, faults, Batches("openai", 600.0, 1, 2))) is None
 
 
 def test_batches_fetch_leaves_a_batch_to_the_run_that_submits_it():

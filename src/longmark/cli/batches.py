@@ -41,7 +41,7 @@ def _row(batcher: Batcher, batch: Batch) -> tuple[Any, ...]:
     _waiting, results, unknown = batcher.journal.counts(batch.id)
     left = (batch.created + batch.window * 3600 - time.time()) / 3600
     ends = f"{max(0.0, left):.1f} h" if batch.state in _OPEN else ""
-    state = "unknown" if batch.state == "sending" or unknown else batch.state
+    state = "unknown" if batch.state == "sending" or (unknown and batch.state != "lost") else batch.state
     created = time.strftime("%Y-%m-%d %H:%M", time.localtime(batch.created))
     return batch.id, state, batch.model, batch.calls, results, unknown, created, ends, batch.vendor_id or ""
 
@@ -51,9 +51,12 @@ def fetch(arguments: argparse.Namespace) -> int:
         seen = await batcher.tracker.fetch(vendor, batch.id, wait=False)
         _waiting, results, unknown = batcher.journal.counts(batch.id)
         lost = f", {unknown:,} unknown" if unknown else ""
-        return f"{seen.state}: {counted(results, 'result')}{lost}" if seen else "was never submitted; forgotten"
+        if seen is None:
+            left = batcher.journal.batch(batch.id) is not None
+            return f"was never submitted; {'its file could not be deleted now' if left else 'forgotten'}"
+        return f"{seen.state}: {counted(results, 'result')}{lost}"
 
-    return _each(arguments, one)
+    return _each(arguments, one, "prepared", *_OPEN)
 
 
 def cancel(arguments: argparse.Namespace) -> int:
@@ -63,18 +66,18 @@ def cancel(arguments: argparse.Namespace) -> int:
         await vendor.cancel(batch.vendor_id)
         return "cancelled; longmark batches fetch stores what was finished"
 
-    return _each(arguments, one)
+    return _each(arguments, one, *_OPEN)
 
 
-def _each(arguments: argparse.Namespace, work: Any) -> int:
-    """Does something with each batch that was named, or with all that are open. The exit code."""
+def _each(arguments: argparse.Namespace, work: Any, *states: str) -> int:
+    """Does something with each batch that was named, or with all in these states. The exit code."""
     failed = False
     with _opened(arguments) as (batcher, cache):
         known = {batch.id: batch for batch in batcher.journal.batches()}
         for id in arguments.ids:
             if id not in known:
                 raise UnknownName("batch", id, known, f"Looked in {cache.path}; see: longmark batches")
-        chosen = arguments.ids or [batch.id for batch in known.values() if batch.state in _OPEN]
+        chosen = arguments.ids or [batch.id for batch in known.values() if batch.state in states]
         registry = Registry(cache, config=arguments.config, trust=trusting(arguments))
 
         async def one(batch: Batch) -> str:

@@ -128,11 +128,11 @@ def _ledger(store: CallCache, arguments: argparse.Namespace) -> int:
         except UserError as error:
             notes.append(f"What its rows needed is not known: {error}")
         lines, title = ledgers.by_model(store, ledgers.sessions_of(store, run, tokens), keys), "model"
-    columns = [title, "attempts", "answered", "paid", "unknown", "at most", "under way"]
+    columns = [title, "attempts", "answered", "paid", "unknown", "at most", "in flight", "at most"]
     cells: list[list[str | int]] = []
     for line in lines:
-        money = cost(line.paid), line.unknown, cost(line.unknown_usd)
-        cells.append([one_line(line.name) or "-", line.attempts, line.answered, *money, line.under_way])
+        money = cost(line.paid), line.unknown, cost(line.unknown_usd), line.in_flight, cost(line.in_flight_usd)
+        cells.append([one_line(line.name) or "-", line.attempts, line.answered, *money])
     if run is not None:
         columns += ["needed", "their cost", "paid elsewhere"]
         for row, line in zip(cells, lines, strict=True):

@@ -158,7 +158,7 @@ class CallCache:
         self._begin()
 
     def withdraw(self, attempt: Attempt) -> None:
-        """An attempt that was written as sent did not leave: its row is deleted."""
+        """An attempt that was written did not leave: its row is deleted."""
         if attempt.id:
             self._turn.withdrawn.append(attempt.id)
             attempt.id = 0
@@ -279,7 +279,8 @@ class CallCache:
         """Deletes the replies of one model, or all, with the facts about their endpoints and the ledger of attempts
         that are not under way; how many replies and attempts there were."""
         self.bury()
-        ended, of_model = "DELETE FROM attempts WHERE state <> 'sent'", () if model is None else (model,)
+        ended = "DELETE FROM attempts WHERE state NOT IN ('sent', 'queued')"
+        of_model = () if model is None else (model,)
         attempts = self.do(f"{ended} AND model = ?" if of_model else ended, of_model).rowcount
         self.bury()
         if model is None:
@@ -328,8 +329,7 @@ class CallCache:
         self.store.close()
 
     def bury(self) -> None:
-        """Ends the claims that nobody holds any more. Their attempts that are still `sent` become `unknown`; the claims
-        of those stay, for `unknown`."""
+        """Ends the claims that nobody holds any more (`Store.bury`)."""
         self.store.bury()
 
     def do(self, statement: str, values: tuple[object, ...] = ()) -> Any:

@@ -381,7 +381,8 @@ class Client(Sender):
             if not resend:
                 await self._check_known(model, requests, just_now=unknown)
             most = kind.most(model, list(requests.values()))
-            attempt = Attempt(attempt.session, kind.name, model.name, most, self._cost(model, most))
+            state = getattr(model, "sent_as", "sent")
+            attempt = Attempt(attempt.session, kind.name, model.name, most, self._cost(model, most), state)
             claimed = await self.cache.claim(requests, attempt, anew=anew, again=again, resend=resend)
             granted.update({key: request for key, request in wanted.items() if key in claimed})
             if not granted:
@@ -392,12 +393,12 @@ class Client(Sender):
             except ModelError as error:
                 unknown = self._end(attempt, error, price)
                 raise
-            except Stopped:  # of a call in a batch: it was not submitted, or the batch goes on
-                self.cache.withdraw(attempt)
-                unknown = False
-                raise
-            except BaseException:
-                self.cache.end(attempt, "unknown")
+            except BaseException as error:
+                if not hasattr(model, "sent_as"):
+                    self.cache.end(attempt, "unknown")
+                elif isinstance(error, Exception) and model.sent_as == "queued":  # else it stays as it stands
+                    self.cache.withdraw(attempt)
+                    unknown = False
                 raise
             unknown = False
             tokens = total_tokens(reply.tokens for reply in replies)

@@ -2,12 +2,14 @@
 
 The call cache writes it (`models.cache`). An attempt is
 
-- `sent`: under way; it is written before the request leaves;
+- `sent`: in flight; it is written before the request leaves;
+- `queued`: it waits for a batch, and nothing has left, so it counts nowhere; `sent` when its batch is submitted;
 - `answered`: a reply or an error came. A reply has the endpoint's count of tokens and their price; an error has them
   where the endpoint said so, is free with another status, and is of unknown cost with status 200;
 - `unreached`: there was no connection, so nothing was billed;
 - `unknown`: a time-out, a connection that broke, a killed process. It may have been billed, `most_usd` at most: the
-  prompt as the budget estimates it, and the whole reply that the request allowed.
+  prompt as the budget estimates it, and the whole reply that the request allowed. Where the vendor has it in a batch
+  whose end nobody has read yet, it is in flight as well.
 """
 
 from __future__ import annotations
@@ -18,18 +20,25 @@ from pathlib import Path
 
 from longmark.models.cache import CallCache
 
+_ATTEMPTS = """(SELECT session, model, count, usd, most_usd,
+    CASE WHEN state = 'sent' OR (state = 'unknown' AND id IN (
+        SELECT attempt FROM batch_lines JOIN batches ON batches.id = batch
+        WHERE vendor_id IS NOT NULL AND (status IS NULL OR status > 0)
+    )) THEN 'in flight' ELSE state END AS state
+    FROM attempts WHERE state <> 'queued') AS attempts"""
 _SUMS = """sum(count), sum(CASE WHEN state = 'answered' THEN count ELSE 0 END),
     sum(CASE WHEN state = 'answered' THEN usd END), count(CASE WHEN state = 'answered' AND usd IS NULL THEN 1 END),
     sum(CASE WHEN state = 'unknown' THEN count ELSE 0 END), sum(CASE WHEN state = 'unknown' THEN most_usd END),
     count(CASE WHEN state = 'unknown' AND most_usd IS NULL THEN 1 END),
-    sum(CASE WHEN state = 'sent' THEN count ELSE 0 END)"""
+    sum(CASE WHEN state = 'in flight' THEN count ELSE 0 END), sum(CASE WHEN state = 'in flight' THEN most_usd END),
+    count(CASE WHEN state = 'in flight' AND most_usd IS NULL THEN 1 END)"""
 
 
 @dataclass(slots=True)
 class Line:
     """The attempts of one model, or of one run. Money is in US dollars, None where a part of it is not known.
 
-    paid: for answered attempts; unknown_usd: for unknown ones, at most. needed: replies that the run's rows needed;
+    paid: for answered attempts; unknown_usd, in_flight_usd: at most. needed: replies that the run's rows needed;
     needed_usd: what they cost when they were paid; elsewhere: those of them that no attempt of the run paid for. None:
     not known, as for what is no run folder.
     """
@@ -40,7 +49,8 @@ class Line:
     paid: float | None = 0.0
     unknown: int = 0
     unknown_usd: float | None = 0.0
-    under_way: int = 0
+    in_flight: int = 0
+    in_flight_usd: float | None = 0.0
     needed: int | None = None
     needed_usd: float | None = None
     elsewhere: int | None = None
@@ -60,7 +70,7 @@ def by_model(cache: CallCache, sessions: Collection[int], needed: Iterable[bytes
     """A line for each model that these sessions called, or whose replies are needed. needed: keys of replies."""
     cache.bury()
     wanted = ", ".join(map(str, (*sessions, 0)))
-    query = f"SELECT model, {_SUMS} FROM attempts WHERE session IN ({wanted}) GROUP BY model ORDER BY model"
+    query = f"SELECT model, {_SUMS} FROM {_ATTEMPTS} WHERE session IN ({wanted}) GROUP BY model ORDER BY model"
     lines = {row[0]: _line(*row) for row in cache.do(query)}
     if needed is not None:
         for key in needed:
@@ -82,7 +92,7 @@ def by_model(cache: CallCache, sessions: Collection[int], needed: Iterable[bytes
 def by_run(cache: CallCache) -> list[Line]:
     """A line for each run that has attempts in the ledger, in the order in which they began; "": for no folder."""
     cache.bury()
-    query = f"""SELECT run, {_SUMS} FROM attempts JOIN sessions ON sessions.id = session
+    query = f"""SELECT run, {_SUMS} FROM {_ATTEMPTS} JOIN sessions ON sessions.id = session
         GROUP BY run ORDER BY min(began)"""
     return [_line(*row) for row in cache.do(query)]
 
@@ -96,7 +106,9 @@ def _line(
     unknown: int,
     unknown_usd: float | None,
     no_most: int,
-    under_way: int,
+    in_flight: int,
+    in_flight_usd: float | None,
+    no_most_in_flight: int,
 ) -> Line:
     return Line(
         name,
@@ -105,13 +117,14 @@ def _line(
         None if unpriced else paid or 0.0,
         unknown,
         None if no_most else unknown_usd or 0.0,
-        under_way,
+        in_flight,
+        None if no_most_in_flight else in_flight_usd or 0.0,
     )
 
 
 def compact(cache: CallCache) -> tuple[int, int]:
     """Folds the attempts of equal session, model, kind, end and status into one row with their sums; unknown ones and
-    those under way stay as they are. Rows before and after. What a run paid and needed stays the same; what is lost is
+    those in flight stay as they are. Rows before and after. What a run paid and needed stays the same; what is lost is
     which attempt made which call, and when."""
     cache.bury()
     with cache.store.unit():

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import math
 import random
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -38,6 +38,7 @@ from longmark.models.protocols import (
 )
 from longmark.models.settings import DEFAULTS
 
+T = TypeVar("T")
 Reply = TypeVar("Reply", ChatReply, EmbedReply, RerankReply, RelationReply, LikelihoodReply)
 
 # A wrong key, no money left (also where a 429 is not worth another try), an unknown model or path: asking more often
@@ -251,6 +252,20 @@ class Sender:
             raise Stopped("The run was stopped during this call.") from None
         finally:
             self._here.discard(call)
+
+    async def until_stopped(self, work: Coroutine[Any, Any, T], grace: float = 0.0) -> T:
+        """What the work gives. Where the run is stopped, and the work takes more than `grace` seconds longer, it is
+        cancelled, and Stopped raised."""
+        task, stop = asyncio.ensure_future(work), asyncio.ensure_future(self._stopped.wait())
+        try:
+            await asyncio.wait((task, stop), return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait((task,), timeout=grace)
+            if not task.done():
+                raise Stopped("The run was stopped during this request.")
+            return task.result()
+        finally:
+            task.cancel()
+            stop.cancel()
 
     def price(self, model: Backend) -> Price:
         price = self._prices.get(model.identity)

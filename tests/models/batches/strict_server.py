@@ -38,7 +38,7 @@ class Behaviour:
     created. cut: the first so many creations get no reply; cut_after: they count all the same. page: entries of a page
     of a list. most: requests of a batch. queue: requests that may be queued at once, 0: any number. reply: what every
     chat reply says (None: by a hash). metadata: whether batches show theirs. broken: so many looks at a batch fail with
-    a 500."""
+    a 500. hang: how the path ends to which the first POST is done, and never answered."""
 
     latency: float = 0.05
     expire: float = 0.0
@@ -57,6 +57,7 @@ class Behaviour:
     reply: str | None = None
     metadata: bool = True
     broken: int = 0
+    hang: str = ""
 
 
 @dataclass
@@ -87,7 +88,8 @@ class BatchServer:
         self.files: dict[str, bytes] = {}
         self.deleted: list[str] = []
         self.refused: list[str] = []
-        self.created = 0
+        self.created = self.hung = 0
+        self.names: dict[str, str] = {}
         self.random = random.Random(7)
         self.clock = time.time
 
@@ -203,6 +205,7 @@ class Files:
     """OpenAI's."""
 
     purpose = "batch"
+    narrows = frozenset({"purpose", "limit", "order", "after"})
 
     def __init__(self, server: BatchServer) -> None:
         self.server = server
@@ -227,8 +230,14 @@ class Files:
         data = parts["file"].get_payload(decode=True)
         assert isinstance(data, bytes)
         id = f"file-{len(self.server.files) + len(self.server.deleted):05d}"
-        self.server.files[id] = data
+        self.server.files[id], self.server.names[id] = data, str(parts["file"].get_filename())
         return web.json_response({"id": id, "object": "file", "purpose": purpose, "status": "processed"})
+
+    async def list_files(self, request: web.Request) -> web.Response:
+        must(set(request.query) <= self.narrows, f"unknown: {set(request.query)}")
+        found = {id: name for id, name in self.server.names.items() if id in self.server.files}
+        data = [{"id": id, "object": "file", "filename": name} for id, name in found.items()]
+        return web.json_response({"object": "list", "data": data, "has_more": False})
 
     async def content(self, request: web.Request) -> web.Response:
         id = request.match_info["id"]
@@ -319,6 +328,7 @@ class Files:
         return [
             web.post("/v1/chat/completions", self.chat),
             web.post("/v1/files", self.upload),
+            web.get("/v1/files", self.list_files),
             web.get("/v1/files/{id}/content", self.content),
             web.delete("/v1/files/{id}", self.delete),
             web.post("/v1/batches", self.create),
@@ -330,6 +340,8 @@ class Files:
 
 class Jobs(Files):
     """Mistral's: jobs, whose lines have no model."""
+
+    narrows = frozenset({"purpose", "page", "page_size", "search"})
 
     async def create(self, request: web.Request) -> web.Response:
         server, body = self.server, await request.json()
@@ -375,6 +387,7 @@ class TogetherFiles(Files):
     metadata."""
 
     purpose = "batch-api"
+    narrows = frozenset[str]()
 
     async def create(self, request: web.Request) -> web.Response:
         must("metadata" not in await request.json(), "metadata is not documented")
@@ -498,7 +511,11 @@ def serve(dialect: str = "openai", behaviour: Behaviour | None = None) -> Iterat
     @web.middleware
     async def strictly(request: web.Request, handler: Any) -> Any:
         try:
-            return await handler(request)
+            response = await handler(request)
+            if server.behaviour.hang and request.method == "POST" and request.path.endswith(server.behaviour.hang):
+                server.behaviour.hang, server.hung = "", server.hung + 1
+                await asyncio.sleep(3600)
+            return response
         except Refused as refused:
             server.refused.append(f"{request.method} {request.path}: {refused}")
             error = {"type": refused.code, "message": str(refused)}

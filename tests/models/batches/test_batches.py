@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import re
 import signal
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -153,10 +155,12 @@ def test_a_lost_batch_is_unknown_and_not_sent_again_unless_that_is_wanted(dialec
         assert (server.created, len(reasons(rows_of(tmp_path / "b")))) == (1, 40)
         assert "--resend-unknown yes" in str(reasons(rows_of(tmp_path / "b"))[0])
         listed = run("batches", "--cache", "b.sqlite", home=tmp_path / "home", cwd=tmp_path).out
-        assert "unknown" in listed
+        assert " lost " in listed
         assert server.files == {}, "the answers do not stay at the vendor"
         assert score(tmp_path, "b", "--batch", "--resend-unknown", "yes").code == 0
         assert (server.created, reasons(rows_of(tmp_path / "b"))) == (2, [])
+        listed = run("batches", "--cache", "b.sqlite", home=tmp_path / "home", cwd=tmp_path).out
+        assert [line.split()[1] for line in listed.split("\n")[1:3]] == ["lost", "cleaned"]
 
 
 def test_a_result_that_is_missing_in_a_completed_batch_is_unknown(tmp_path: Path):
@@ -272,6 +276,23 @@ def test_another_verb_asks_in_batches_too(tmp_path: Path):
         )  # no reply can be read: asked once more
 
 
+@pytest.mark.parametrize("kind", [vendors.FileVendor, vendors.Mistral, vendors.Together])
+def test_an_uploaded_file_is_found_by_its_name(kind: type[vendors.FileVendor]):
+    dialect = {vendors.Mistral: "mistral", vendors.Together: "together"}.get(kind, "openai")
+
+    async def main(base_url: str) -> tuple[list[str], list[str], str]:
+        vendor = kind(Endpoint(base_url))
+        try:
+            first, _ = await vendor.upload("a.jsonl", b"{}\n"), await vendor.upload("b.jsonl", b"{}\n")
+            return await vendor.uploaded("a.jsonl"), await vendor.uploaded("c.jsonl"), first
+        finally:
+            await vendor.endpoint.close()
+
+    with serve(dialect, Behaviour()) as server:
+        found, none, first = asyncio.run(main(server.base_url))
+    assert (found, none, server.refused) == ([first], [], [])
+
+
 def test_keep_files_leaves_what_was_uploaded(tmp_path: Path):
     with serving("openai", tmp_path) as server:
         score(tmp_path, "b", "--batch", "--keep-files")
@@ -290,11 +311,57 @@ def test_ctrl_c_leaves_batches_running_and_they_can_be_fetched_and_cancelled(tmp
         assert b"1 batch left running" in err
         assert manifest_of(tmp_path / "b")["sessions"][-1]["stopped"] == "interrupt"
         (id,) = (line.split()[0] for line in batches("", tmp_path).out.splitlines() if "running" in line)
+        assert in_ledger(tmp_path) == {"attempts": 60, "answered": 20, "unknown": 0, "in flight": 40}
         assert batches("fetch", tmp_path, id).code in (0, 4)  # 4: it has not ended
         until(lambda: batches("fetch", tmp_path).code == 0)
         assert "40" in batches("", tmp_path).out
         assert score(tmp_path, "b", "--batch").code == 0
         assert (server.created, sum(server.paid.values()), repeated(server)) == (1, 40, 0)
+
+
+@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGKILL])
+def test_an_upload_without_a_reply_is_cut_by_a_stop_and_its_file_is_deleted_later(end: int, tmp_path: Path):
+    """A stop, or a kill: nothing was submitted, so the ledger has the 20 single calls alone."""
+    with serving("openai", tmp_path, hang="/files") as server:
+        code, err = ended_by(end, tmp_path, server)
+        assert code in (130, -signal.SIGKILL)
+        assert (b"1 upload cut off" in err) == (end == signal.SIGINT)
+        assert (server.created, len(server.files)) == (0, 1)
+        assert "prepared" in batches("", tmp_path).out
+        assert in_ledger(tmp_path) == {"attempts": 20, "answered": 20, "unknown": 0, "in flight": 0}
+        if end == signal.SIGINT:
+            assert score(tmp_path, "b", "--batch").code == 0
+            assert (server.created, server.files, repeated(server), server.refused) == (1, {}, 0, [])
+        else:
+            assert "was never submitted; forgotten" in batches("fetch", tmp_path).out
+            assert (server.files, batches("", tmp_path).out) == ({}, "No batches.\n")
+
+
+def test_a_submission_without_a_reply_is_cut_by_a_stop_and_looked_for_later(tmp_path: Path):
+    with serving("anthropic", tmp_path, hang="/batches") as server:
+        code, err = ended_by(signal.SIGINT, tmp_path, server)
+        assert (code, b"1 batch left running" in err) == (130, True)
+        assert in_ledger(tmp_path) == {"attempts": 60, "answered": 20, "unknown": 40, "in flight": 0}
+        assert score(tmp_path, "b", "--batch", "--timeout", "1").code == 0
+        assert (server.created, sum(server.paid.values()), repeated(server)) == (1, 40, 0)
+        assert in_ledger(tmp_path) == {"attempts": 60, "answered": 60, "unknown": 0, "in flight": 0}
+
+
+def ended_by(end: int, folder: Path, server: BatchServer) -> tuple[int, bytes]:
+    """A run that gets a signal when the server gives it no reply: its exit code, and what it told."""
+    words = ["run", "given.jsonl", "--metrics", QR, "--judge", "m", "--trust", "--quiet", "--out", "b", "--batch"]
+    process = start(*words, "--cache", "b.sqlite", home=folder / "home", cwd=folder)
+    until(lambda: server.hung)
+    process.send_signal(end)
+    _, err = process.communicate(timeout=60)
+    return process.returncode, err
+
+
+def in_ledger(folder: Path) -> dict[str, int]:
+    out = run("cache", "--cache", "b.sqlite", "ledger", "b", home=folder / "home", cwd=folder).out.splitlines()
+    figures = re.split(r"\s{2,}", out[1].strip())
+    names = re.split(r"\s{2,}", out[0].strip())
+    return {name: int(figures[names.index(name)]) for name in ("attempts", "answered", "unknown", "in flight")}
 
 
 def test_a_cancelled_batch_keeps_what_was_finished(tmp_path: Path):

@@ -24,7 +24,7 @@ from typing import Any, TypeVar
 from longmark.concurrency import AT_LEAST, COMPUTING
 from longmark.errors import AskAgain, ModelError, RequestRefused, ServerFault
 from longmark.models.batches import Batching
-from longmark.models.batches.journal import UNKNOWN, Batch, Journal
+from longmark.models.batches.journal import UNKNOWN, Batch, Journal, Line
 from longmark.models.batches.tracker import Tracker
 from longmark.models.batches.vendors import Vendor, vendor_of
 from longmark.models.http import Refusal
@@ -117,7 +117,9 @@ class Batcher:
         told = (
             f"{left} left running. The same command waits for them; longmark batches lists, fetches and cancels them."
         )
-        return [told] if self.tracker.left else []
+        cut = counted(len(self.tracker.cut), "upload")
+        cut = f"{cut} cut off, and nothing submitted. The same command, or longmark batches fetch, deletes the file."
+        return [told] * bool(self.tracker.left) + [cut] * bool(self.tracker.cut)
 
     def over(self, model: Any, key: bytes, purpose: str, *, alone: bool = False) -> Any:
         """The model for a call with this key: itself, or one that sends the call in a batch. purpose: what it is for;
@@ -145,8 +147,8 @@ class Batcher:
         lane = self._lane(model)
         waiting = _Waiting(key, model, lane.vendor.line(key.hex(), body), asyncio.get_running_loop().create_future())
         line = self.journal.line(key)
-        if line is not None and line.status is not None and (key in self._given or self._may_resend(line.status)):
-            self.journal.forget(key)  # its result was of no use
+        if line is not None and self._is_useless(key, line):
+            self.journal.forget(key)
             line = None
         if self.client.stopped:
             raise Stopped("The run was stopped before this call was submitted.")
@@ -181,6 +183,15 @@ class Batcher:
     def _tell_ledger(self) -> None:
         keys, self._taken_over = self._taken_over, []
         self.journal.replaces(keys)
+
+    def sent_as(self, key: bytes) -> str:
+        """The state of a call's next attempt in the ledger: `queued` until its batch is being sent."""
+        line = self.journal.line(key)
+        return "queued" if line is None or line.state == "prepared" or self._is_useless(key, line) else "sent"
+
+    def _is_useless(self, key: bytes, line: Line) -> bool:
+        """Whether a line has a result that does not serve, so that the call goes into another batch."""
+        return line.status is not None and (key in self._given or self._may_resend(line.status))
 
     def _may_resend(self, status: int) -> bool:
         return status == UNKNOWN and self.how.resend_unknown
@@ -308,6 +319,8 @@ class Batcher:
 
     async def _end(self, lane: _Lane, id: str) -> None:
         """Follows a batch to its end, and gives its calls what came of them."""
+        batch = self.journal.batch(id)
+        was_sent = batch is not None and batch.state != "prepared"
         try:
             ended = await self.tracker.fetch(lane.vendor, id)
         except ModelError as error:  # what it costs is not free for other calls
@@ -325,7 +338,8 @@ class Batcher:
             if line is not None and line.status is not None:
                 one.reply.set_result((line.status, line.result or b""))
             elif ended is None:
-                one.reply.set_exception(ServerFault(f"batch {id} was never submitted"))
+                never = ServerFault(f"batch {id} was never submitted")
+                one.reply.set_exception(never if was_sent else never.unsent())
             elif ended.failure:
                 said = next(iter(ended.wrong.values()), ended.failure) if len(waiting) == 1 else ended.failure
                 one.reply.set_exception(
@@ -360,6 +374,10 @@ class BatchedChat:
     def known(self) -> bool:
         """Whether the call is in a batch already: whatever its last attempt was, it is not sent again."""
         return self._batcher.journal.line(self._key) is not None
+
+    @property
+    def sent_as(self) -> str:
+        return self._batcher.sent_as(self._key)
 
     @property
     def batch_share(self) -> float:

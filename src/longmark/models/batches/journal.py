@@ -1,7 +1,8 @@
 """What was submitted in batches, on disk before anything is sent: in the call cache's store, fully synchronous.
 
 A batch passes the states `prepared` (nothing was sent but, perhaps, its file), `sending` (its vendor may have it),
-`running` (the vendor's id is known), `done` (the results are stored), `cleaned` (its files at the vendor are deleted).
+`running` (the vendor's id is known), `done` (the results are stored), `cleaned` (its files at the vendor are deleted);
+`lost` is the end of one that its vendor has lost. In the ledger, its calls are `queued` until it is `sending`.
 Each step is committed and synchronised before the next one begins, so that a killed process, or a power cut, leaves a
 batch that the next one finds. A stored result stays until the reply that was made of it is in the cache.
 """
@@ -43,9 +44,11 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A call in a batch. status: None without a result; else the HTTP status of its reply, or UNKNOWN."""
+    """A call in a batch. state: of the batch; status: None without a result; else the HTTP status of its reply, or
+    UNKNOWN."""
 
     batch: str
+    state: str
     status: int | None
     result: bytes | None
 
@@ -82,12 +85,23 @@ class Journal:
     def sending(self, batch: str, file: str | None) -> None:
         """From here on its vendor may have it."""
         values = (file, self._store.now(), batch)
-        self._write(("UPDATE batches SET state = 'sending', file = ?, sent = ? WHERE id = ?", values))
+        its = "id IN (SELECT attempt FROM batch_lines WHERE batch = ?)"
+        self._write(
+            ("UPDATE batches SET state = 'sending', file = ?, sent = ? WHERE id = ?", values),
+            (f"UPDATE attempts SET state = 'sent' WHERE state = 'queued' AND {its}", (batch,)),
+        )
 
     def running(self, batch: str, vendor_id: str) -> None:
-        self._write(("UPDATE batches SET state = 'running', vendor_id = ? WHERE id = ?", (vendor_id, batch)))
+        """Its vendor has it: what earlier batches have of its calls does not count any more."""
+        its = "key IN (SELECT key FROM batch_lines WHERE batch = ?)"
+        self._write(
+            ("UPDATE batches SET state = 'running', vendor_id = ? WHERE id = ?", (vendor_id, batch)),
+            (f"DELETE FROM batch_lines WHERE status IS NOT NULL AND {its}", (batch,)),
+        )
 
-    def finish(self, batch: str, results: Mapping[bytes, tuple[int, bytes]], *, rest: int | None) -> None:
+    def finish(
+        self, batch: str, results: Mapping[bytes, tuple[int, bytes]], *, rest: int | None, state: str = "done"
+    ) -> None:
         """Stores the results of a batch that has ended. A status below 0: the line was not processed, and is free to be
         sent again. rest: the status of lines without a result; None: they are free, too."""
         now = self._store.now()
@@ -95,7 +109,7 @@ class Journal:
         others = "batch = ? AND result IS NULL"
         self._write(
             (line, [(status, raw, now, key, batch) for key, (status, raw) in results.items()]),
-            ("UPDATE batches SET state = 'done' WHERE id = ?", (batch,)),
+            ("UPDATE batches SET state = ? WHERE id = ?", (state, batch)),
             ("DELETE FROM batch_lines WHERE batch = ? AND status < 0", (batch,)),
             (f"DELETE FROM batch_lines WHERE {others}", (batch,))
             if rest is None
@@ -105,15 +119,15 @@ class Journal:
     def cleaned(self, batch: str) -> None:
         self._write(("UPDATE batches SET state = 'cleaned' WHERE id = ?", (batch,)))
 
-    def drop(self, batch: str) -> None:
-        """Forgets a batch that no vendor has."""
-        self._write(
-            ("DELETE FROM batch_lines WHERE batch = ?", (batch,)), ("DELETE FROM batches WHERE id = ?", (batch,))
-        )
+    def drop(self, batch: str, *, keep: bool = False) -> None:
+        """Frees the calls of a batch that no vendor has, and forgets the batch. keep: it stays as prepared, since its
+        file may be at its vendor."""
+        end = "UPDATE batches SET state = 'prepared' WHERE id = ?" if keep else "DELETE FROM batches WHERE id = ?"
+        self._write(("DELETE FROM batch_lines WHERE batch = ?", (batch,)), (end, (batch,)))
 
     def forget(self, key: bytes) -> None:
-        """Forgets a line's results: it will be sent again."""
-        self._write(("DELETE FROM batch_lines WHERE key = ? AND status IS NOT NULL", (key,)))
+        """Forgets a line's results: it will be sent again. An unknown line stays until that is sure (`running`)."""
+        self._write(("DELETE FROM batch_lines WHERE key = ? AND status > 0", (key,)))
 
     def replaces(self, keys: Sequence[bytes]) -> None:
         """In the ledger, attempts that put these calls into a batch and did not live to see its end are replaced by
@@ -125,14 +139,14 @@ class Journal:
             line = "SELECT c.attempt FROM claims c WHERE c.key = batch_lines.key"
             self._write(
                 (f"DELETE FROM attempts WHERE {ours} AND state = 'unknown' AND id >= ({waited})", some),
-                (f"UPDATE batch_lines SET attempt = ({line}) WHERE {ours}", some),
+                (f"UPDATE batch_lines SET attempt = ({line}) WHERE {ours} AND status IS NULL", some),
             )
 
     def line(self, key: bytes) -> Line | None:
-        """The newest line of a call."""
+        """The line of a call that waits for a result, or its newest."""
         found = self._read(
-            "SELECT l.batch, l.status, l.result FROM batch_lines l JOIN batches b ON b.id = l.batch WHERE l.key = ? "
-            "ORDER BY b.created DESC LIMIT 1",
+            "SELECT l.batch, b.state, l.status, l.result FROM batch_lines l JOIN batches b ON b.id = l.batch "
+            "WHERE l.key = ? ORDER BY l.status IS NOT NULL, b.created DESC LIMIT 1",
             (key,),
         )
         return Line(*found[0]) if found else None

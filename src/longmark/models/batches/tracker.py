@@ -9,8 +9,8 @@ from __future__ import annotations
 import asyncio
 import itertools
 import math
-from collections.abc import Awaitable, Callable, Iterable
-from typing import TypeVar
+from collections.abc import Callable, Coroutine, Iterable
+from typing import Any, TypeVar
 
 from longmark.errors import ModelError, RateLimited, RequestRefused
 from longmark.models.batches import Batching
@@ -25,18 +25,22 @@ from longmark.progress import counted
 T = TypeVar("T")
 
 _SOON, _LATE, _SHARE = 0.5, 60.0, 0.1  # seconds between two looks at a batch: a share of the wait, within these
+_LISTS = 2  # attempts that fail, to list what was uploaded
 _PATIENT = 40  # looks at a batch that fail one after the other: about five minutes
+_GRACE = 1.5  # seconds after a stop in which a request still gets its reply that cannot be made twice
 _UNHEARD = 2  # times the time-out, after which a batch that no list shows was never submitted: one for a request that
 # is still under way, one for a list that shows it late
 _SKEW = 3600.0  # seconds by which a vendor's clock may differ from ours
 
 
 class Tracker:
-    """The batches of one client at their vendors. store: of its call cache; left: batches that were left running."""
+    """The batches of one client at their vendors. store: of its call cache; left: batches that were left running;
+    cut: those that a stop kept from being submitted, whose file may be at the vendor."""
 
     def __init__(self, client: Sender, store: Store, how: Batching) -> None:
         self.client, self._store, self.how = client, store, how
         self.left: set[str] = set()
+        self.cut: set[str] = set()
         self._journal: Journal | None = None
 
     @property
@@ -52,38 +56,54 @@ class Tracker:
 
     async def submit(self, vendor: Vendor, model: str, batch: Batch, data: bytes) -> None:
         """Uploads what is sent for a prepared batch, and submits it. Where that raises, its vendor does not have the
-        batch, and the journal has forgotten it."""
+        batch, and the journal has forgotten it; after a stop it may stand there as prepared, so that its file can be
+        deleted later."""
         try:
-            file = await self._steady(lambda: vendor.upload(f"longmark-{batch.id}.jsonl", data))
+            file = await self._steady(lambda: vendor.upload(_name(batch.id), data))
             while file and not await self._steady(lambda: vendor.ready(file)):
                 await self._pause(_SOON)
-        except (ModelError, Stopped) as error:
+        except Stopped:
+            self.cut.add(batch.id)
+            raise
+        except RequestRefused as error:
             self.journal.drop(batch.id)
-            if isinstance(error, RequestRefused) and error.http_status in (404, 405):
+            if error.http_status in (404, 405):
                 why = f"{vendor.host} takes no batches ({error})"
                 raise RequestRefused(f"{why}; leave --batch out, or set batch: false for the model") from None
             raise
+        except ModelError:
+            await self._abandon(vendor, batch.id)
+            raise
 
-        def send() -> Awaitable[Seen]:
+        def send() -> Coroutine[Any, Any, Seen]:
             self.journal.sending(batch.id, file)
             return vendor.submit(batch.id, model, file, data)
 
         try:
             seen = await self._send(send)
         except (RequestRefused, Stopped):
-            self.journal.drop(batch.id)
-            if file:
-                await self._delete(vendor, [file])
+            self.journal.drop(batch.id, keep=not await self._delete(vendor, [file] if file else []))
             raise
         if seen is not None:
             self.journal.running(batch.id, seen.id)
 
-    async def _send(self, submit: Callable[[], Awaitable[Seen]]) -> Seen | None:
+    async def _abandon(self, vendor: Vendor, id: str) -> None:
+        """Forgets a batch that was not submitted, and deletes what was uploaded for it. Where the vendor cannot be
+        asked for that now, the batch stays in the journal without its calls, for `longmark batches fetch`."""
+        try:
+            gone = await self._delete(vendor, await self._steady(lambda: vendor.uploaded(_name(id)), _LISTS))
+        except ModelError as error:
+            gone = isinstance(error, RequestRefused)  # it has no list of files
+        self.journal.drop(id, keep=not gone)
+
+    async def _send(self, submit: Callable[[], Coroutine[Any, Any, Seen]]) -> Seen | None:
         """The batch that was submitted; None where there was no reply, so that nobody knows whether it was. What its
         vendor refused for now, or what never reached it, is sent again."""
         for attempt in itertools.count(1):
             try:
-                return await submit()
+                return await self.client.until_stopped(submit(), _GRACE)
+            except Stopped:
+                return None
             except ModelError as error:
                 again = isinstance(error, RateLimited) or (error.unreached and attempt < MAX_FAULTS)
                 if not again and isinstance(error, RequestRefused):
@@ -99,15 +119,14 @@ class Tracker:
         batch = self.journal.batch(id)
         if not wait and self._store.held(self.journal.keys(id)):
             raise Stopped("A command that runs now waits for it.")
-        if batch is None or batch.state in ("prepared", "done", "cleaned"):
+        if batch is None or batch.state not in ("sending", "running"):
             if batch is not None and batch.state == "prepared":
-                self.journal.drop(id)
+                await self._abandon(vendor, id)
             return None
         try:
             vendor_id = batch.vendor_id or await self._find(vendor, batch, wait=wait)
             if vendor_id is None:
-                self.journal.drop(id)
-                await self._delete(vendor, [batch.file] if batch.file else [])
+                self.journal.drop(id, keep=not await self._delete(vendor, [batch.file] if batch.file else []))
                 return None
             if batch.vendor_id is None:
                 self.journal.running(id, vendor_id)
@@ -118,10 +137,13 @@ class Tracker:
         except RequestRefused as error:
             if error.http_status not in (404, 410):
                 raise
-            self.journal.finish(id, {}, rest=UNKNOWN)  # its vendor has lost it
+            self.journal.finish(id, {}, rest=UNKNOWN, state="lost")
             if batch.file and not self.how.keep_files:
                 await self._delete(vendor, [batch.file])
             return Seen(id, 0.0, "lost", ended=True)
+        except Stopped:
+            self.left.add(id)
+            raise
         self.journal.finish(id, _results(found, self.journal.keys(id)), rest=UNKNOWN if seen.complete else None)
         if not self.how.keep_files and await self._delete(vendor, seen.files):
             self.journal.cleaned(id)
@@ -163,20 +185,16 @@ class Tracker:
         """Until the next look at a batch that is followed since `began`. Stopped where that is not waited for."""
         why = f"for a batch of {counted(batch.calls, 'call')}"
         why += f", {seen.state}: {seen.done:,} done" if seen is not None else ", which is looked for"
-        try:
-            if not wait:
-                raise Stopped(f"It has not ended: {seen.state}" if seen else "It was not found yet.")
-            with self.client.waits(math.inf, why):
-                await self._pause(min(_LATE, max(_SOON, _SHARE * (asyncio.get_running_loop().time() - began))))
-        except Stopped:
-            self.left.add(batch.id)
-            raise
+        if not wait:
+            raise Stopped(f"It has not ended: {seen.state}" if seen else "It was not found yet.")
+        with self.client.waits(math.inf, why):
+            await self._pause(min(_LATE, max(_SOON, _SHARE * (asyncio.get_running_loop().time() - began))))
 
-    async def _steady(self, ask: Callable[[], Awaitable[T]], most: int = MAX_FAULTS) -> T:
-        """What a request gives that does no harm when it is made twice. most: attempts that fail."""
+    async def _steady(self, ask: Callable[[], Coroutine[Any, Any, T]], most: int = MAX_FAULTS) -> T:
+        """What a request gives that does no harm when it is made twice: a stop cuts it. most: attempts that fail."""
         for attempt in itertools.count(1):
             try:
-                return await ask()
+                return await self.client.until_stopped(ask())
             except ModelError as error:
                 if not error.retryable or (attempt >= most and not isinstance(error, RateLimited)):
                     raise
@@ -193,10 +211,17 @@ class Tracker:
         gone = True
         for file in files:
             try:
-                await vendor.delete(file)
+                await self.client.until_stopped(vendor.delete(file), _GRACE)
+            except Stopped:
+                gone = False
             except ModelError as error:
                 gone = gone and error.http_status == 404
         return gone
+
+
+def _name(id: str) -> str:
+    """Of a batch's file at its vendor."""
+    return f"longmark-{id}.jsonl"
 
 
 def _results(found: Iterable[Result], keys: set[bytes]) -> dict[bytes, tuple[int, bytes]]:

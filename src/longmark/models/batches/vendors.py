@@ -88,6 +88,10 @@ class Vendor(ABC):
         """Whether an uploaded file can be used."""
         return True
 
+    async def uploaded(self, name: str) -> list[str]:
+        """The ids of uploaded files of this name, among the newest that are listed."""
+        return []
+
     @abstractmethod
     async def submit(self, ours: str, model: str, file: str | None, data: bytes) -> Seen: ...
 
@@ -161,6 +165,14 @@ class FileVendor(Vendor):
     @property
     def _upload_path(self) -> str:
         return self.files
+
+    async def uploaded(self, name: str) -> list[str]:
+        found = _data(await self._json("GET", self.files, query=self._searched(name)))
+        return [str(one.get("id")) for one in found if one.get("filename") == name]
+
+    def _searched(self, name: str) -> dict[str, str]:
+        """What narrows a list of files to a name; OpenAI lists the newest 10,000."""
+        return {}
 
     async def submit(self, ours: str, model: str, file: str | None, data: bytes) -> Seen:
         body = {"input_file_id": file, "endpoint": self.target, "completion_window": self.window_text}
@@ -282,6 +294,9 @@ class Mistral(FileVendor):
     async def submit(self, ours: str, model: str, file: str | None, data: bytes) -> Seen:
         body = {"input_files": [file], "model": model, "endpoint": self.target, "timeout_hours": int(self.window)}
         return self._read("a job", await self._json("POST", self.batches, body | self._metadata(ours)))
+
+    def _searched(self, name: str) -> dict[str, str]:
+        return {"search": name}  # a page has 100
 
     async def listed(self, since: float) -> AsyncIterator[Seen]:
         for number in range(_PAGES):

@@ -46,13 +46,15 @@ INDEX = "CREATE INDEX IF NOT EXISTS batch_lines_by_batch ON batch_lines (batch)"
 @dataclass(slots=True, eq=False)
 class Attempt:
     """One request as it is sent, for the ledger. session: token and run of the client that sends it; most, most_usd:
-    what it can take. id: of its row, from when it was written as `sent`; 0: not written, or withdrawn."""
+    what it can take; state: `sent`, or `queued` where it waits for a batch, so that nothing leaves yet. id: of its row,
+    from when it was written; 0: not written, or withdrawn."""
 
     session: tuple[str, str]
     kind: str
     model: str
     most: Tokens = field(default_factory=Tokens)
     most_usd: float | None = None
+    state: str = "sent"
     id: int = 0
 
 
@@ -156,8 +158,8 @@ class Store(ABC):
 
     @abstractmethod
     def bury(self) -> None:
-        """Ends the claims that nobody holds any more. Their attempts that are still `sent` become `unknown`; the claims
-        of those stay."""
+        """Ends the claims that nobody holds any more. Their attempts that are still `sent` become `unknown`, and the
+        claims of those stay; those that are `queued` are deleted."""
 
     @abstractmethod
     def ids(self, count: int) -> Sequence[int]:

@@ -53,7 +53,7 @@ def copy(source: Store, target: Store) -> Copied:
     """Copies all."""
     copied, ids = Copied(), _Ids()
     there = dict(target.do("SELECT token, id FROM sessions").fetchall())
-    runs = {id_ for (id_,) in source.do("SELECT DISTINCT session FROM attempts WHERE state = 'sent'")}
+    runs = {id_ for (id_,) in source.do("SELECT DISTINCT session FROM attempts WHERE state IN ('sent', 'queued')")}
     for session, token, *rest in source.do("SELECT id, token, run, began FROM sessions ORDER BY id").fetchall():
         if token in there:
             before, after = _ids_of(source, session), _ids_of(target, there[token])

@@ -76,6 +76,8 @@ UPDATE claims SET until = 0 FROM ours WHERE claims.key = ours.key AND ours.key =
 # A claim that this very attempt has made already is granted again: it was committed, and nobody heard of it.
 _LAPSED = f"""WITH lapsed AS (
     SELECT attempt FROM claims WHERE key = ANY(%(keys)s::bytea[]) AND until <= {_CLOCK} ORDER BY key FOR UPDATE
+), gone AS (
+    DELETE FROM attempts USING lapsed WHERE id = lapsed.attempt AND state = 'queued'
 )
 UPDATE attempts SET state = 'unknown' FROM lapsed WHERE id = lapsed.attempt AND state = 'sent'"""
 _CLAIM = f"""INSERT INTO claims (key, owner, until, attempt)
@@ -94,8 +96,9 @@ _ANSWERED = """DELETE FROM claims USING calls WHERE claims.key = calls.key AND c
     AND claims.attempt = ANY(%(attempts)s::bigint[]) AND claims.key = ANY(%(known)s::bytea[]) RETURNING claims.key"""
 _SENT = f"""INSERT INTO attempts (id, session, count, key, calls, kind, model, sent, most_prompt, most_completion,
     most_usd, state) SELECT id, session, 1, key, calls, kind, model, {_CLOCK}, most_prompt, most_completion, most_usd,
-    'sent' FROM unnest(%s::bigint[], %s::bigint[], %s::bytea[], %s::bigint[], %s::text[], %s::text[], %s::bigint[],
-    %s::bigint[], %s::float8[]) AS t(id, session, key, calls, kind, model, most_prompt, most_completion, most_usd)
+    state FROM unnest(%s::bigint[], %s::bigint[], %s::bytea[], %s::bigint[], %s::text[], %s::text[], %s::bigint[],
+    %s::bigint[], %s::float8[], %s::text[])
+    AS t(id, session, key, calls, kind, model, most_prompt, most_completion, most_usd, state)
 ON CONFLICT DO NOTHING"""
 _LOOK = f"""SELECT t.key, reply, usd, EXISTS (SELECT 1 FROM claims WHERE claims.key = t.key AND until > {_CLOCK})
 FROM unnest(%s::bytea[]) AS t(key) LEFT JOIN calls ON calls.key = t.key"""
@@ -306,7 +309,7 @@ class PostgresStore(Store):
             first = next(key for key in wish.keys if key in wish.granted)
             most = attempt.most.prompt, attempt.most.completion, attempt.most_usd
             session = self._session(attempt.session)
-            rows.append((number, session, first, len(wish.granted), attempt.kind, attempt.model, *most))
+            rows.append((number, session, first, len(wish.granted), attempt.kind, attempt.model, *most, attempt.state))
         if rows:
             self._db.execute(_SENT, [list(column) for column in zip(*rows, strict=True)])
 
@@ -361,6 +364,7 @@ class PostgresStore(Store):
         with self.unit():
             lapsed = f"SELECT attempt FROM claims WHERE until <= {_CLOCK}"
             self.do(f"UPDATE attempts SET state = 'unknown' WHERE state = 'sent' AND id IN ({lapsed})")
+            self.do(f"DELETE FROM attempts WHERE state = 'queued' AND id IN ({lapsed})")
             self.do(
                 f"DELETE FROM claims WHERE until <= {_CLOCK} AND NOT EXISTS "
                 "(SELECT 1 FROM attempts WHERE id = claims.attempt AND state = 'unknown')"

@@ -130,8 +130,8 @@ class SqliteStore(Store):
             most = attempt.most.prompt, attempt.most.completion, attempt.most_usd
             row = self._session(attempt.session), 1, first, len(wish.granted), attempt.kind, attempt.model, now, *most
             self.db.execute(
-                "INSERT INTO attempts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'sent', NULL, NULL, NULL, NULL, NULL)",
-                (number, *row),
+                "INSERT INTO attempts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, NULL, NULL, NULL, NULL)",
+                (number, *row, attempt.state),
             )
 
     def _session(self, session: tuple[str, str]) -> int:
@@ -152,12 +152,17 @@ class SqliteStore(Store):
         ).fetchone()
         if self.is_held(owner, until, time.time()):
             return False
-        self.db.execute("UPDATE attempts SET state = 'unknown' WHERE id = ? AND state = 'sent'", (attempt,))
+        self._end_of(attempt)
         unknown = "SELECT 1 FROM attempts WHERE id = ? AND state = 'unknown'"
         if not wish.resend and self.db.execute(unknown, (attempt,)).fetchone():
             return False  # its process has died since the caller looked
         self.db.execute("REPLACE INTO claims VALUES (?, ?, ?, ?)", (key, *claim))
         return True
+
+    def _end_of(self, attempt: int | None) -> None:
+        """What becomes of an attempt whose process has died."""
+        self.do("UPDATE attempts SET state = 'unknown' WHERE id = ? AND state = 'sent'", (attempt,))
+        self.do("DELETE FROM attempts WHERE id = ? AND state = 'queued'", (attempt,))
 
     @staticmethod
     def is_held(owner: Any, until: Any, now: float) -> bool:
@@ -198,7 +203,7 @@ class SqliteStore(Store):
             for key, owner, until, attempt in self.do("SELECT * FROM claims").fetchall():
                 if self.is_held(owner, until, now):
                     continue
-                self.do("UPDATE attempts SET state = 'unknown' WHERE id = ? AND state = 'sent'", (attempt,))
+                self._end_of(attempt)
                 self.do(
                     "DELETE FROM claims WHERE key = ? AND NOT EXISTS "
                     "(SELECT 1 FROM attempts WHERE id = claims.attempt AND state = 'unknown')",
