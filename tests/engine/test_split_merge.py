@@ -173,6 +173,7 @@ def test_merged_runs_of_parts_are_a_single_run(tmp_path: Path, case: str, parts:
         "examples",
         "versions",
         "settled",
+        "verdicts",
         "kind",
         "environment",
     ):
@@ -183,6 +184,16 @@ def test_merged_runs_of_parts_are_a_single_run(tmp_path: Path, case: str, parts:
     again = executed(file, tmp_path / "run", settings_of(names), skip_bad=True)  # resumed: nothing is left to do
     assert (again.counts.requests, again.changes.new, again.changes.changed, again.changes.removed) == (0, 0, 0, 0)
     assert content(tmp_path / "run", usage=same_usage) == content(single, usage=same_usage)
+
+
+def test_counts_of_verdicts_are_those_of_all_parts(tmp_path: Path):
+    runs = split_and_run(write_jsonl(tmp_path / "in.jsonl", plain()), 2, tmp_path)
+    for run, count in zip(runs, (4, 17), strict=True):
+        leaf = {"unreadable": count, "replies": ["prose"]}
+        manifest = manifest_of(run) | {"verdicts": {"j": {"m": {"p": leaf}}}}
+        (run / "manifest.json").write_bytes(orjson.dumps(manifest))
+    merge(runs, tmp_path / "run")
+    assert manifest_of(tmp_path / "run")["verdicts"]["j"]["m"]["p"]["unreadable"] == 21
 
 
 def test_a_call_that_rows_of_two_parts_share_counts_for_the_first_in_the_input(tmp_path: Path):

@@ -23,7 +23,7 @@ from longmark.models.budget import Budget
 from longmark.models.cache import CallCache
 from longmark.models.handles import Backends
 from longmark.models.protocols import Capabilities, ChatReply, ChatRequest
-from longmark.records.verdicts import FIRST, Asked, Verdicts, unreadable
+from longmark.records.verdicts import FIRST, Asked, Verdicts, together, unreadable
 from longmark.testing import FakeChat
 
 PROSE = "I would say that this answer is quite good overall."
@@ -294,6 +294,16 @@ def test_a_judge_is_counted_by_run_metric_and_prompt(heard: list[Any], found: li
     assert all(len(text) == 201 for one in verdicts.unreadable() for text in one.replies)
     verdicts.forget()
     assert verdicts.unreadable() == []
+
+
+def test_counts_of_parts_are_added_and_a_verdict_in_one_ends_them():
+    parts = [counted(*[("m", "j", "p", False, True)] * n, *[("n", "j", "p", n > 9, True)]).kept for n in (4, 17)]
+    whole = together([*parts, {"j": {"m": 1}}, None])
+    assert (whole["j"]["m"]["p"]["unreadable"], len(whole["j"]["m"]["p"]["replies"])) == (21, 3)
+    assert whole["j"]["n"]["p"] == {"unreadable": 0}
+    assert [(one.metrics, one.count) for one in unreadable(whole)] == [(("m",), 21)]
+    assert together(parts[:1]) == parts[0]
+    assert Verdicts(whole).read_before == {Asked("j", "n", "p"), Asked("j", "n", "")}
 
 
 @pytest.mark.parametrize(

@@ -269,7 +269,7 @@ def _print_estimate(estimate: Estimate) -> None:
     heads = ("metric", "rows", "calls", "cached", "prompt tokens", "completion tokens, at most", "cost, at most")
     lines: list[tuple[str, ...]] = [heads]
     for name, one in [*estimate.metrics.items(), ("all", estimate.total)]:
-        *figures, usd, _asking = astuple(one)
+        *figures, usd, _asking, _reserved = astuple(one)
         lines.append((name, *(f"{figure:,}" for figure in figures), cost(usd)))
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     for name, *figures in lines:
@@ -278,4 +278,12 @@ def _print_estimate(estimate: Estimate) -> None:
     if estimate.rounds:
         rounds, hours = counted(estimate.rounds, "round"), estimate.rounds * estimate.window
         print(f"In batches: at least {rounds}, one after the other, of up to {estimate.window:g} h each ({hours:g} h).")
+    if estimate.affordable is not None:
+        (calls, batches), total = estimate.affordable, estimate.total
+        part = "all" if calls == total.calls else f"about {calls:,} of"
+        end = "" if calls == total.calls else "; then too few fit into another, and the run ends"
+        print(
+            f"With --max-usd, {part} {total.calls:,} calls go in {counted(batches, 'batch', 'batches')}, one after the "
+            f"other{end}. Each call reserves the most that it can cost: {cost(total.reserved)} for all."
+        )
     print(f"Rows already computed: {estimate.rows_done:,}. Tokens are estimated from text lengths. Nothing was sent.")

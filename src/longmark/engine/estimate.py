@@ -20,6 +20,8 @@ from longmark.engine.session import check_budget, tell_unsupported
 from longmark.engine.settings import SessionOptions, Settings
 from longmark.engine.worker import Task, WorkerPool
 from longmark.judged import REASON_TOKENS
+from longmark.models.batches import too_few
+from longmark.models.budget import Budget
 from longmark.models.cache import CallCache
 from longmark.models.client import Client, WouldCall
 from longmark.models.registry import price_of
@@ -29,7 +31,7 @@ from longmark.records.read import ExampleSource, Reading
 @dataclass(slots=True)
 class MetricEstimate:
     """calls: that would be sent, at most; cached: answered from the cache; usd: None where no price is known;
-    asking: examples with such calls."""
+    asking: examples with such calls; reserved: what a budget in dollars sets aside for the calls, 0 without one."""
 
     rows: int = 0
     calls: int = 0
@@ -38,6 +40,7 @@ class MetricEstimate:
     completion_tokens: int = 0
     usd: float | None = 0.0
     asking: int = 0
+    reserved: float = 0.0
 
     def add(self, other: MetricEstimate) -> None:
         self.rows += other.rows
@@ -46,18 +49,21 @@ class MetricEstimate:
         self.prompt_tokens += other.prompt_tokens
         self.completion_tokens += other.completion_tokens
         self.asking += other.asking
+        self.reserved += other.reserved
         self.usd = None if self.usd is None or other.usd is None else self.usd + other.usd
 
 
 @dataclass(slots=True)
 class Estimate:
     """What is still to do in a folder, by metric. rows_done: rows that exist already. rounds: of batches, one after the
-    other, at least; window: hours in which a round ends; 0: nothing goes in batches."""
+    other, at least; window: hours in which a round ends; 0: nothing goes in batches. affordable: how many calls a
+    budget in dollars lets go in batches, and in how many, if each takes what is estimated; None: all fit at once."""
 
     rows_done: int = 0
     metrics: dict[str, MetricEstimate] = field(default_factory=dict)
     rounds: int = 0
     window: float = 0.0
+    affordable: tuple[int, int] | None = None
 
     @property
     def total(self) -> MetricEstimate:
@@ -88,16 +94,29 @@ async def dry_run(
             folder.adopt()
             client = Client(cache, price_of=price_of, dry=True, batching=options.batching)
             workers = WorkerPool(folder, settings, client, system="dry run", retry=options.retried)
-            found = await _estimate(workers, settings, workers.tasks(), folder.rows_done(options.retried))
+            done = folder.rows_done(options.retried)
+            found = await _estimate(workers, settings, workers.tasks(), done, options.budget)
             if open_ := client.at_once(settings.backends.all(), 0):
                 asked = [chosen.metric.rounds for chosen in settings.selected if found.metrics[chosen.name].calls]
                 waves = -(-sum(one.asking for one in found.metrics.values()) // open_)
                 found.rounds, found.window = waves * max(asked, default=0), client.batches.window
+                found.affordable = _affordable(found.total, options.budget.max_usd)
             client.end_batches()
             return found
 
 
-async def _estimate(workers: WorkerPool, settings: Settings, tasks: Iterator[Task], rows_done: int) -> Estimate:
+def _affordable(total: MetricEstimate, max_usd: float | None) -> tuple[int, int] | None:
+    if max_usd is None or not total.calls or total.usd is None or total.reserved <= max_usd:
+        return None
+    left, waiting, batches = max_usd, total.calls, 0
+    while waiting and not too_few(fitting := min(waiting, int(left / total.reserved * total.calls)), waiting):
+        left, waiting, batches = left - fitting * total.usd / total.calls, waiting - fitting, batches + 1
+    return total.calls - waiting, batches
+
+
+async def _estimate(
+    workers: WorkerPool, settings: Settings, tasks: Iterator[Task], rows_done: int, budget: Budget
+) -> Estimate:
     found = Estimate(rows_done, {chosen.name: MetricEstimate() for chosen in settings.selected})
     counted: tuple[int, set[str]] = (-1, set())  # the number of an example, its texts whose shared calls are counted
     for task in tasks:
@@ -128,6 +147,7 @@ async def _estimate(workers: WorkerPool, settings: Settings, tasks: Iterator[Tas
             one.cached, one.calls = call.answered, calls
             one.prompt_tokens = calls * call.most.prompt
             one.completion_tokens = sum(count * most.completion for count, most in kinds)
+            one.reserved = sum(count * budget.asked(most, call.price).usd for count, most in kinds if count)
             prices = [(count, call.price(most)) for count, most in kinds if count]
             one.usd = (
                 None if any(usd is None for _, usd in prices) else sum(count * (usd or 0) for count, usd in prices)

@@ -27,6 +27,7 @@ from longmark.records import Answered, Row, Usage
 from longmark.records.files import REMAKE, at, lines, read_object
 from longmark.records.pair import own_example_of
 from longmark.records.parts import Part
+from longmark.records.verdicts import together
 from longmark.records.write import replacing
 from longmark.workspace import differences, now, reading, replaced
 
@@ -224,6 +225,7 @@ def _manifest(runs: Sequence[_Run], out: Path, *, finished: bool) -> dict[str, A
         "system": out.resolve().name,
         "sessions": sorted(sessions, key=lambda session: str(session.get("started"))),
         "versions": versions,
+        "verdicts": together(run.told("verdicts") for run in runs),
         "merged": {"at": now(), "split": part.split, "of": part.of, "parts": parts},
     }
 

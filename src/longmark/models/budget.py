@@ -12,6 +12,9 @@ changes only where it costs the first one nothing: attempts after the first of a
 endpoint has no free place (`models.limits`) lets those to other endpoints pass, and a call that takes nothing of what
 is limited (a model on this machine, where dollars are) never waits for money.
 
+Calls that wait for a batch have their money. If what fits is a batch of few calls (`batches.too_few`), it waits for
+what batches in flight give back; if nothing is in flight, the budget is exhausted: each such batch could take a day.
+
 So what is spent stays within the budget while no reply counts more than its request allowed. After one that does, at
 most the calls then in flight exceed it, and calls are sent one at a time. A limit in dollars ends the session at the
 first reply that cannot be priced.
@@ -146,6 +149,20 @@ class Budget:
             so_far = f" The replies so far took {mean} each on average." if mean else ""
             figures = f"{took} spent, {left} left, none of it reserved, and the next can take {more}"
             self.stopped = f"{self.stopped[:-1]}: {figures}.{so_far}"
+
+    def too_small(self, fitting: int, waiting: int, window: float) -> OverBudget:
+        """Ends the run, since only a batch of so few of the calls that wait fits, and nothing is in flight. window:
+        hours that a batch can take."""
+        limit, spent, form = float(self.max_tokens or 0), float(self.tokens), "{:,.0f} tokens"
+        if self.max_usd is not None:
+            limit, spent, form = self.max_usd, self.usd, "${:.6g}"
+        shown, took, left = map(form.format, (limit, spent, max(0.0, limit - spent)))
+        self.stopped = (
+            f"The budget of {shown} does not allow another batch: {took} spent, {left} left, which is enough for "
+            f"{fitting:,} of the {waiting:,} calls that wait. So small a batch is not made, since each can take "
+            f"{window:g} h. Set a larger budget, or repeat the command without --batch, which sends single calls."
+        )
+        return OverBudget(self.stopped)
 
     def unpriced(self, model: str) -> None:
         """A reply came whose price is unknown."""

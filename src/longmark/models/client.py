@@ -53,6 +53,7 @@ from longmark.models.stores import Seen
 from longmark.models.verdicts import VerdictCounter
 from longmark.progress import counted
 from longmark.records import Usage
+from longmark.records.verdicts import Asked
 
 if TYPE_CHECKING:
     from longmark.models.batches.batcher import Batcher
@@ -423,8 +424,11 @@ class Client(Sender):
     def _way(self, kind: _Kind[Any], model: Any, key: bytes, usage_log: UsageLog) -> Any:
         """The model for a call: itself, or one that sends the call in a batch."""
         in_batches = kind is _CHATS and self._batching.wants(model)
-        purpose = f"{usage_log.metric} {usage_log.prompt}"
-        return self.batches.over(model, key, purpose, alone=self._alone) if in_batches else model
+        if not in_batches:
+            return model
+        asked, counter = Asked(model.name, usage_log.metric, usage_log.prompt), usage_log.verdicts
+        known = counter is not None and asked in counter.read_before
+        return self.batches.over(model, key, asked, alone=self._alone, known=known)
 
     def _end(self, attempt: Attempt, error: ModelError, price: Price) -> bool:
         """Writes how an attempt ended that failed; whether it is unknown what became of it."""

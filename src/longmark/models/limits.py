@@ -163,6 +163,11 @@ class Limiter:
             queue.popleft().place.set_result(None)
 
     @property
+    def waiting(self) -> int:
+        """Calls that wait."""
+        return sum(not one.place.done() for queue in (self._again, self._new) for one in queue)
+
+    @property
     def turn(self) -> tuple[bool, int]:
         """Of the first call that waits: the least is the first of several endpoints'."""
         return not self._again, self._queue[0].number

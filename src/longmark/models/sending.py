@@ -17,6 +17,7 @@ from longmark.errors import (
     AskAgain,
     LongmarkError,
     ModelError,
+    OverBudget,
     RateLimited,
     RequestRefused,
     TooLong,
@@ -267,6 +268,15 @@ class Sender:
             task.cancel()
             stop.cancel()
 
+    def short(self) -> int:
+        """How many calls wait because the first of them does not fit into the budget now, of which more can come back:
+        not those that have no request left."""
+        budget = self.budget
+        if budget.max_calls is not None and budget.calls >= budget.max_calls:
+            return 0
+        self._turns.next()
+        return sum(limiter.waiting for limiter in self._turns.limiters if limiter.ready())
+
     def price(self, model: Backend) -> Price:
         price = self._prices.get(model.identity)
         if price is None:
@@ -346,7 +356,7 @@ class Sender:
 
     def _failed(self, error: BaseException, held: Reservation, price: Price) -> None:
         """Books an attempt that failed: what it was billed, all that it could take where it may have been billed."""
-        if isinstance(error, ModelError) and not error.sent:
+        if isinstance(error, OverBudget) or (isinstance(error, ModelError) and not error.sent):
             self.budget.cancel(held)
             self.counts.requests -= 1
             return

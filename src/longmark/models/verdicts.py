@@ -12,11 +12,12 @@ from longmark.records.verdicts import FIRST, Asked, Verdicts
 class VerdictCounter:
     """Counts the verdicts of a session, and keeps in hand how much can be paid in vain: of a judge that has given no
     verdict yet, only so many questions are open that their replies, two each, are no more than the first 20. The others
-    wait until one has a verdict. changed: called when what the manifest keeps has changed; stop: when a judge cannot be
-    read; None: it goes on, and no question waits."""
+    wait until one has a verdict. read_before: what had one in an earlier session; changed: called when what the
+    manifest keeps has changed; stop: when a judge cannot be read; None: it goes on, and no question waits."""
 
     def __init__(self, verdicts: Verdicts, changed: Callable[[], None], stop: Callable[[], None] | None) -> None:
         self._verdicts, self._changed, self._stop = verdicts, changed, stop
+        self.read_before = verdicts.read_before
         self._open: Counter[tuple[str, ...]] = Counter()
         self._moved = asyncio.Event()
 

@@ -57,13 +57,22 @@ class UnreadableJudge:
 
 class Verdicts:
     """The counts of a run. kept: what its manifest keeps, judge -> metric -> prompt -> {"unreadable": replies without a
-    verdict, 0 once one had one; "replies": the first of them}. before: what it kept before."""
+    verdict, 0 once one had one; "replies": the first of them}. before: what it kept before; read_before: what
+    had a verdict then, with the prompt "" for calls that are to have none."""
 
     def __init__(self, before: Any = None) -> None:
         self.kept = {
             judge: {name: {p: leaf for p, leaf in _items(its) if _is_leaf(leaf)} for name, its in _items(metrics)}
             for judge, metrics in _items(before)
         }
+        self.read_before = frozenset(
+            Asked(judge, metric, prompt)
+            for judge, metrics in self.kept.items()
+            for metric, its in metrics.items()
+            for read in its.items()
+            if not _of(read[1])[0]
+            for prompt in (read[0], "")
+        )
 
     def hear(self, asked: Asked, text: str, *, read: bool, sent: bool) -> bool:
         """Counts a reply; whether that changed anything. read: it has a verdict; sent: it was sent for now."""
@@ -132,6 +141,21 @@ def unreadable(kept: Any) -> Iterator[UnreadableJudge]:
                 ids = {one.prompt for one in some}
                 shown = tuple(text for one in some for text in one.replies)[:_SHOWN]
                 yield UnreadableJudge(judge, names, ids.pop() if len(ids) == 1 else "", count, shown)
+
+
+def together(kept: Iterable[Any]) -> dict[str, Any]:
+    """What the manifest of one run keeps that was several: counts are added, and a verdict in one ends them."""
+    whole: dict[str, Any] = {}
+    for one in kept:
+        for judge, metrics in Verdicts(one).kept.items():
+            for metric, its in metrics.items():
+                prompts = whole.setdefault(judge, {}).setdefault(metric, {})
+                for prompt, leaf in its.items():
+                    (before, shown), (count, more) = _of(prompts.get(prompt)), _of(leaf)
+                    ended = not count or (prompt in prompts and not before)
+                    summed = {"unreadable": before + count, "replies": [*shown, *more][:_SHOWN]}
+                    prompts[prompt] = {"unreadable": 0} if ended else summed
+    return whole
 
 
 def _items(value: Any) -> list[tuple[str, Any]]:

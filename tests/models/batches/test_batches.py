@@ -7,7 +7,7 @@ import re
 import signal
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,8 @@ from tests.models.batches.strict_server import DIALECTS, BatchServer, Behaviour,
 from tests.models.batches.three_steps import THREE_STEPS
 from tests.program import QR, Done, manifest_of, records, rows_of, run, start, until, write_jsonl
 
-from longmark.models.batches import batcher, tracker, vendors
+from longmark.engine.estimate import MetricEstimate, _affordable
+from longmark.models.batches import batcher, too_few, tracker, vendors
 from longmark.models.http import Endpoint
 from longmark.models.http_chat import HttpChat
 from longmark.records import Row
@@ -227,6 +228,36 @@ def test_a_round_that_does_not_fit_into_the_budget_is_split(tmp_path: Path):
         assert server.created > 3
 
 
+def test_a_budget_that_leaves_a_tiny_batch_ends_the_run_and_its_rest_serves_single_calls(tmp_path: Path):
+    with serving("openai", tmp_path, n=60) as server:
+        assert score(tmp_path, "free", "--batch").code == 0
+        [session] = manifest_of(tmp_path / "free")["sessions"]
+        limit = str(0.8 * session["usd"])  # after 20 single calls there is money for 2 of 40
+        dry = score(tmp_path, "tight", "--batch", "--max-usd", limit, "--dry-run").out
+        assert "too few fit into another, and the run ends" in dry
+        done = score(tmp_path, "tight", "--batch", "--max-usd", limit)
+        [session] = manifest_of(tmp_path / "tight")["sessions"]
+        assert (done.code, server.created, session["requests"], session["stopped"]) == (4, 1, 20, "budget")
+        assert "enough for 2 of the 40 calls that wait" in done.err
+        assert in_ledger(tmp_path, "tight") == {"attempts": 20, "answered": 20, "unknown": 0, "in flight": 0}
+        score(tmp_path, "tight", "--max-usd", limit)
+        assert manifest_of(tmp_path / "tight")["sessions"][1]["requests"] > 5
+
+
+@pytest.mark.parametrize(
+    ("waiting", "least"), [(1, 1), (2, 2), (9, 2), (20, 2), (21, 3), (100, 10), (200, 20), (201, 20), (10_000, 20)]
+)
+def test_a_batch_is_as_large_as_its_wait_is_long(waiting: int, least: int):
+    assert next(fitting for fitting in range(waiting + 1) if not too_few(fitting, waiting)) == least
+
+
+def test_what_a_budget_lets_go_in_batches_by_hand():
+    """Calls of $.10 that reserve $1 each: with $30, 30, 27 and 24 of 100 fit, then the 19 that are left."""
+    total = MetricEstimate(calls=100, usd=10.0, reserved=100.0)
+    assert [_affordable(total, most) for most in (100.0, 30.0, 8.0, None)] == [None, (100, 4), (0, 0), None]
+    assert _affordable(replace(total, usd=50.0), 30.0) == (52, 3)  # 30, 15, 7; then 4 of 48, no tenth
+
+
 def test_an_endpoint_without_a_known_batch_api_is_told_before_it_is_paid_at_the_full_price(tmp_path: Path):
     write_jsonl(tmp_path / "given.jsonl", records(2))
     entry = {"model": "g", "dialect": "gemini", "endpoint": "http://127.0.0.1:9/v1beta"}
@@ -357,10 +388,10 @@ def ended_by(end: int, folder: Path, server: BatchServer) -> tuple[int, bytes]:
     return process.returncode, err
 
 
-def in_ledger(folder: Path) -> dict[str, int]:
-    out = run("cache", "--cache", "b.sqlite", "ledger", "b", home=folder / "home", cwd=folder).out.splitlines()
-    figures = re.split(r"\s{2,}", out[1].strip())
-    names = re.split(r"\s{2,}", out[0].strip())
+def in_ledger(folder: Path, out: str = "b") -> dict[str, int]:
+    told = run("cache", "--cache", f"{out}.sqlite", "ledger", out, home=folder / "home", cwd=folder).out.splitlines()
+    figures = re.split(r"\s{2,}", told[1].strip())
+    names = re.split(r"\s{2,}", told[0].strip())
     return {name: int(figures[names.index(name)]) for name in ("attempts", "answered", "unknown", "in flight")}
 
 
@@ -424,6 +455,14 @@ def test_a_judge_that_cannot_be_read_stops_before_a_batch_is_paid_for(dialect: s
         assert 20 <= sum(server.singles.values()) <= 21
         assert score(tmp_path, "b", "--batch", "--keep-going").code == 4
         assert (server.created > 0, repeated(server)) == (True, 0)
+
+
+def test_a_resumed_run_sends_no_first_calls_for_a_judge_that_gave_verdicts(tmp_path: Path):
+    with serving("openai", tmp_path, n=60) as server:
+        assert score(tmp_path, "b", "--batch", "--limit", "25").code == 0
+        assert (sum(server.singles.values()), sum(server.paid.values())) == (20, 5)
+        assert score(tmp_path, "b", "--batch").code == 0
+        assert (sum(server.singles.values()), sum(server.paid.values()), server.created) == (20, 40, 2)
 
 
 def test_the_first_calls_for_each_metric_are_sent_by_themselves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -11,6 +11,13 @@ from dataclasses import dataclass
 from typing import Any
 
 OPEN = 2000  # examples that are open at once, where the user does not say
+_ENOUGH, _LEAST, _SHARE = 20, 2, 10  # calls of a batch that the budget limits, see `too_few`
+
+
+def too_few(fitting: int, waiting: int) -> bool:
+    """Whether a batch of the calls that fit into the budget is too small for its wait: 20 are enough, and fewer if they
+    are two and a tenth of those that wait, or all. waiting: those that fit, too."""
+    return fitting < min(_ENOUGH, waiting, max(_LEAST, -(-waiting // _SHARE)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,9 +3,11 @@
 A call goes through the client as any other: claim, budget, the model's dialect, its lessons, the check of its reply.
 Only its request does not go to the endpoint; it becomes a line of a batch (`http_model.VIA`), and waits. So a batched
 call has the same stored reply as a single one. A round is submitted when nothing else can happen: every call under way
-waits for a batch, for the budget or for another call; or when a batch is full and no call is under way. The first calls
-of each model for each purpose (a metric, and a prompt of it) are sent by themselves: they teach what the endpoint
-refuses, and stop a run whose judge cannot be read before a batch of its calls is paid for.
+waits for a batch, for the budget or for another call; or when a batch is full and no call is under way. Where the
+budget leaves too few calls for a batch, it waits for what batches under way give back; without any, the budget is
+exhausted. The first calls of each model for each purpose (a metric, and a prompt of it) are sent by themselves: they
+teach what the endpoint refuses, and stop a run whose judge cannot be read before a batch of its calls is paid for.
+Where a judge gave a verdict in an earlier session of the run, there are no such calls.
 
 What becomes of one batch at its vendor is in `tracker`. A call whose line is in the journal is not sent again: it waits
 for the batch of that line.
@@ -23,7 +25,7 @@ from typing import Any, TypeVar
 
 from longmark.concurrency import AT_LEAST, COMPUTING
 from longmark.errors import AskAgain, ModelError, RequestRefused, ServerFault
-from longmark.models.batches import Batching
+from longmark.models.batches import Batching, too_few
 from longmark.models.batches.journal import UNKNOWN, Batch, Journal, Line
 from longmark.models.batches.tracker import Tracker
 from longmark.models.batches.vendors import Vendor, vendor_of
@@ -33,7 +35,7 @@ from longmark.models.protocols import ChatReply, ChatRequest
 from longmark.models.sending import Sender, Stopped
 from longmark.models.stores import Store
 from longmark.progress import counted
-from longmark.records.verdicts import FIRST
+from longmark.records.verdicts import FIRST, Asked
 
 T = TypeVar("T")
 
@@ -62,7 +64,7 @@ class _Lane:
     most: int
     queue: list[_Waiting] = field(default_factory=list)
     size: int = 0
-    singles: Counter[str] = field(default_factory=Counter)
+    singles: Counter[Asked] = field(default_factory=Counter)
     open: int = 0
     crowded: bool = False
 
@@ -121,15 +123,15 @@ class Batcher:
         cut = f"{cut} cut off, and nothing submitted. The same command, or longmark batches fetch, deletes the file."
         return [told] * bool(self.tracker.left) + [cut] * bool(self.tracker.cut)
 
-    def over(self, model: Any, key: bytes, purpose: str, *, alone: bool = False) -> Any:
-        """The model for a call with this key: itself, or one that sends the call in a batch. purpose: what it is for;
-        alone: not in a new one."""
+    def over(self, model: Any, key: bytes, asked: Asked, *, alone: bool = False, known: bool = False) -> Any:
+        """The model for a call with this key: itself, or one that sends the call in a batch. asked: what it is for;
+        alone: not in a new one; known: that had a verdict in an earlier session, so no first calls go by themselves."""
         if isinstance(model, BatchedChat) or not self.takes(model):
             return model
         lane = self._lane(model)
         if self.journal.line(key) is None:
-            lane.singles[purpose] += 1
-            if lane.singles[purpose] <= SINGLE or alone:
+            lane.singles[asked] += 1
+            if alone or (lane.singles[asked] <= SINGLE and not known):
                 return model
         return BatchedChat(self, model, key)
 
@@ -213,19 +215,27 @@ class Batcher:
                 await self._rest()
                 if self.client.stopped:
                     raise Stopped("The run was stopped before this call was submitted.")
-                submitted = False
+                submitted, few = False, self._too_few()
                 for lane in self._lanes.values():
-                    while (chunk := self._chunk(lane)) and not (lane.crowded and lane.open):
+                    while not few and (chunk := self._chunk(lane)) and not (lane.crowded and lane.open):
                         self._take(lane, chunk)
                         lane.open += 1
                         self._spawn(self._submit(lane, chunk))
                         submitted = True
+                if few and not any(lane.open for lane in self._lanes.values()):
+                    raise self.client.budget.too_small(*few, self.window)
                 self.rounds += submitted
                 await self.client.pause(_TURN if submitted else _AGAIN)
         except Exception as error:
             for lane in self._lanes.values():
                 _fail(lane.queue, error)
                 lane.queue, lane.size = [], 0
+
+    def _too_few(self) -> tuple[int, int] | None:
+        """Where the budget leaves too few calls for a batch (`too_few`): how many fit, and how many there are."""
+        queued = sum(len(lane.queue) for lane in self._lanes.values())
+        short = self.client.short()
+        return (queued, queued + short) if short and too_few(queued, queued + short) else None
 
     async def _rest(self) -> None:
         """Returns when the loop is at rest, a batch is full and no call is under way, or the run is stopped."""
