@@ -70,7 +70,7 @@ def test_shares_thresholds_and_differences_are_those_counted_by_hand(files: tupl
     (summary,) = document(study).sections[0].tables
     texts = {row[0]: row[3:] for row in summary.rows}
     assert texts["sharp"] == ("negation", "shuffled, padding", "padding")
-    assert texts["blind"] == ("", "negation, shuffled, padding", "")
+    assert texts["blind"] == (None, "negation, shuffled, padding", None)
 
 
 def test_where_lower_is_better_a_higher_score_is_worse(files: tuple[Path, Path]):

@@ -342,16 +342,21 @@ def _summary(study: DefectsStudy, metric: Column) -> Table:
     def noticed(cell: Cell) -> bool:
         return (cell.excess.low or 0.0) > 0
 
-    def those(holds: Callable[[Cell], bool]) -> Callable[[str], str]:
+    def those(holds: Callable[[Cell], bool]) -> Callable[[str], str | None]:
         """The kinds for which it holds; with the strength, if it does not for all strengths."""
 
-        def listed(name: str) -> str:
+        def listed(name: str) -> str | None:
             strengths: dict[str, list[str]] = {}
             for kind, strength in (one.split("@") for one in study.defects):
                 strengths.setdefault(kind, []).extend([strength] * holds(study.cells[name, f"{kind}@{strength}"]))
             every = Counter(one.split("@")[0] for one in study.defects)
-            return ", ".join(
-                kind if len(its) == every[kind] else f"{kind}@{'/'.join(its)}" for kind, its in strengths.items() if its
+            return (
+                ", ".join(
+                    kind if len(its) == every[kind] else f"{kind}@{'/'.join(its)}"
+                    for kind, its in strengths.items()
+                    if its
+                )
+                or None
             )
 
         return listed
