@@ -3,6 +3,10 @@
 The order, finest first. It is the one of design/layout.md with what only a finer grain shows: `prompts`
 stands between the protocols of models (it makes their messages) and the handles of models (they carry its book); and
 `metric`, the declaration, stands beneath the judge, which gives it its `Score`.
+
+Only `import` statements are seen. These import by name: `prompts.registered` (modules above it, for their prompts);
+`metrics.load`, `models.registry` (backends) and `cli` (verbs), each beneath itself; `metrics._outside` and `plugins`,
+what users name.
 """
 
 from __future__ import annotations

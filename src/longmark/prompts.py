@@ -168,5 +168,6 @@ _REGISTERED = (
 
 
 def registered() -> list[Prompt]:
-    """The prompts of questions, variants, defects, answers, pairs, benchmarks and validators."""
+    """The prompts of questions, variants, defects, answers, pairs, benchmarks and validators. Their modules stand above
+    this one and are imported by name when it is called: such an import tests/test_imports.py does not see."""
     return [prompt for name in _REGISTERED for prompt in import_module(f"longmark.{name}").PROMPTS]

@@ -160,6 +160,8 @@ def test_every_verb_and_every_option_is_named():
     text = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
     verbs = next(a for a in parser()._actions if isinstance(a, argparse._SubParsersAction)).choices
     assert [verb for verb in verbs if not re.search(rf"longmark {verb}\b", text)] == []
+    index = " ".join((ROOT / "docs" / "index.md").read_text(encoding="utf-8").partition("All commands:")[2].split())
+    assert sorted(re.findall(r"`longmark ([a-z-]+)`", index)) == sorted(verbs)
     unnamed = [
         f"{verb} {option}"
         for verb, its in verbs.items()

@@ -341,7 +341,7 @@ def check_gates(gates: Iterable[Gate], summary: Summary, max_unscored: float = M
     On the bound, `>=` holds where the lower bound on the mean (`stats.gate`) reaches the limit, `<=` where the upper
     one does not pass it. For a metric without two bounds the end of the 95 % CI is used. Such a gate fails where there
     is no such end (fewer than two scores, or equal ones), where a score lies outside the metric's bounds, and where
-    there are fewer than five effective clusters.
+    clusters of several scores amount to fewer than five effective ones.
     A gate on the mean or its bound fails where more than the share `max_unscored` of the rows are unscored, or where it
     would fail with unscored answers at the metric's bound (or the extreme score) on the side of the gate. A gate on
     single answers fails where it could if the unscored ones were scored, whatever their share.
