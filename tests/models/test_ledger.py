@@ -9,7 +9,7 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -370,6 +370,43 @@ def test_another_cache_takes_over_replies_ledger_and_what_is_unknown(place: Plac
     assert merged.take_from(place("three")) == Copied(1, 1)
     assert merged.unknown(keys) == {}
     merged.close()
+
+
+def test_a_copy_that_is_interrupted_is_consistent_and_is_completed_by_repeating_it(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("longmark.models.stores.copying._STEP", 2)
+    with closing(CallCache(place("from"))) as cache:
+        ask(client_of(cache), Endpoint("yes"), *"abcdef")
+        ask(client_of(cache), Endpoint(CUT), "g")
+    dangling = "SELECT count(*) FROM calls LEFT JOIN attempts ON attempts.id = calls.attempt WHERE attempts.id IS NULL"
+    target, cut = CallCache(place("to")), 0
+    units = target.store.unit
+
+    @contextmanager
+    def interrupted() -> Iterator[None]:
+        nonlocal cut
+        cut -= 1
+        with units():
+            yield
+            if not cut:
+                raise KeyboardInterrupt
+
+    monkeypatch.setattr(target.store, "unit", interrupted)
+    seen = set()
+    for after in range(1, 6):  # in the first and second session, the second step of replies, what is unknown
+        cut = after
+        with pytest.raises(KeyboardInterrupt) if after < 5 else nullcontext():
+            target.take_from(place("from"))
+        assert target.do(dangling).fetchone() == (0,)
+        seen.add(target.do("SELECT count(*) FROM calls").fetchone())
+    assert seen == {(0,), (2,), (6,)}
+    assert target.do("SELECT count(*), count(DISTINCT token) FROM sessions").fetchone() == (2, 2)
+    with closing(CallCache(place("from"))) as cache:
+        assert rows(target, "key", "state", "usd") == rows(cache, "key", "state", "usd")
+        keys = [key for (key,) in cache.do("SELECT key FROM claims")]
+        assert target.unknown(keys) == cache.unknown(keys) != {}
+    target.close()
 
 
 # What a run paid, needed, and does not know ------------------------------------------------------------------------

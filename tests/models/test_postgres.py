@@ -136,12 +136,12 @@ def test_an_older_layout_is_brought_up_and_a_newer_one_is_refused(server: Server
     from longmark.models.stores import postgres
 
     url = server.database()
-    CallCache(url).close()
-    with monkeypatch.context() as newer:
-        newer.setattr(postgres, "_LAYOUT", 2)
-        newer.setattr(postgres, "_STEPS", {2: ("ALTER TABLE facts ADD COLUMN seen BIGINT",)})
-        with closing(CallCache(url)) as cache:
-            assert cache.do("SELECT seen FROM facts").fetchall() == []
+    with closing(CallCache(url)) as cache:  # as the first layout was
+        cache.do("DROP TABLE budgets")
+        cache.do("UPDATE layout SET version = 1")
+    with closing(CallCache(url)) as cache:
+        assert cache.do("SELECT usd FROM budgets").fetchall() == []
+    monkeypatch.setattr(postgres, "_LAYOUT", 1)
     with pytest.raises(UserError, match="has layout 2, and this version of longmark reads layout 1"):
         CallCache(url)
 

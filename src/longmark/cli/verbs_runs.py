@@ -47,6 +47,8 @@ def _run(verbs: Any) -> None:
     add(spend, "--dry-run", "", "print the expected calls, tokens and cost; send nothing")
     add(spend, "--retry", "STATUS,…", "compute rows with these statuses again (paid): unparsable, refused, too_long")
     add_keep_going(spend)
+    text = "share the budget with all sessions of this name that use the same call cache, on any machine"
+    add(spend, "--budget-group", "NAME", text)
     cluster = one.add_argument_group("workers", "docs/cluster.md says which way suits whom")
     text = "compute local models and metrics without a model in Ray workers (default: local, this process)"
     add(cluster, "--executor", "local|ray[=ADDRESS]", text, action="store", default="local")

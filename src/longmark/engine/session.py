@@ -166,6 +166,8 @@ async def execute(
             batching=options.batching,
         )
         session["ledger"] = client.token
+        if options.budget_group is not None:
+            client.share_budget(options.budget_group)
         client.stops_when_refused = True
         client.share = part.share if part else 1.0
         verdicts = Verdicts(manifest.get("verdicts"))
@@ -219,6 +221,8 @@ async def execute(
                         options.tell(notice)
                     for model in {id(model): model for model in settings.backends.all()}.values():
                         await model.close()
+                    if options.budget.group is not None:
+                        await options.budget.group.close()
             unreadable = tuple(verdicts.unreadable())
             stopped = "interrupt" if interrupted else "refused" if client.refused else None
             stopped = stopped or ("unreadable" if client.stopped and unreadable else None)

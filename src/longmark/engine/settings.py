@@ -77,7 +77,7 @@ class SessionOptions:
     whose last attempt may have been billed, with no reply; None: yes, but not one in a batch. batching: what goes in
     batches. cluster: the field of the examples that dependent answers share, which the folder keeps for its reports
     (None: as it has it). ray: a cluster that computes; None: this process does. keep_going: also where a judge cannot
-    be read.
+    be read. budget_group: sessions of this name on one cache share the limits of the budget.
     """
 
     limit: int | None = None
@@ -97,6 +97,7 @@ class SessionOptions:
     cluster: str | None = None
     ray: RayCluster | None = None
     keep_going: bool = False
+    budget_group: str | None = None
 
     def __post_init__(self) -> None:
         numbers = {
@@ -113,6 +114,11 @@ class SessionOptions:
         if usd is not None and (isinstance(usd, bool) or not isinstance(usd, int | float) or not 0 < usd < 1e12):
             raise UserError(f"max_usd: expected a number above 0, found {usd!r}")
         check_mode(self.turns)
+        if (group := self.budget_group) is not None:
+            if not isinstance(group, str) or not group.strip() or not group.isprintable():
+                raise UserError(f"--budget-group: expected a name, found {group!r}")
+            if not self.budget.limited:
+                raise UserError("--budget-group needs a limit to share: --max-usd, --max-tokens or --max-calls")
         if not isinstance(self.resend_unknown, bool | None):
             raise UserError(f"resend_unknown: expected True, False or None, found {self.resend_unknown!r}")
         if isinstance(self.retry, str):

@@ -112,6 +112,13 @@ def divided(total: int, weights: Sequence[int]) -> list[int]:
 
 def limited(options: SessionOptions, part: Part) -> SessionOptions:
     """The options of a session of a part's run: no more than its share."""
+    shares = [name for name in LIMITS[:3] if getattr(part, name) is not None]
+    if options.budget_group is not None and shares:
+        option = f"--{shares[0].replace('_', '-')}"
+        raise UserError(
+            f"--budget-group: the part has a share of {option} of its own; split without {option} and give "
+            "each run the limit that all share"
+        )
     options = replace(options, concurrency=min(options.concurrency, part.concurrency or options.concurrency))
     for name in LIMITS[:3]:
         limits = [limit for limit in (getattr(options.budget, name), getattr(part, name)) if limit is not None]

@@ -31,12 +31,15 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from ipaddress import ip_address
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from longmark.errors import OverBudget
 from longmark.models.protocols import MOST_TOKENS, Tokens
 from longmark.models.settings import TokenPrice
+
+if TYPE_CHECKING:
+    from longmark.models.budget_group import BudgetGroup
 
 _TEMPLATE = 500  # tokens that a chat template may add to a prompt, at most
 _BYTES = 4  # of a prompt, for one token of the estimate; no tokenizer makes more tokens than bytes
@@ -68,7 +71,8 @@ class Budget:
     """max_calls: requests sent, tries again included. max_tokens: prompt and completion tokens. max_usd: US dollars.
 
     stopped: why no further call is allowed, "" as long as some are. overran: an endpoint counted more than a call could
-    take. replies: those that took of what is limited.
+    take. replies: those that took of what is limited. group: shares the limits with
+    other sessions; None: this one has them alone.
     """
 
     max_calls: int | None = None
@@ -80,9 +84,24 @@ class Budget:
     stopped: str = ""
     overran: bool = False
     replies: int = 0
+    group: BudgetGroup | None = None
     _out: int = 0
     _tokens_out: int = 0
     _usd_out: float = 0.0
+
+    @property
+    def limited(self) -> bool:
+        return (self.max_calls, self.max_tokens, self.max_usd) != (None, None, None)
+
+    @property
+    def spent(self) -> tuple[int, int, float]:
+        """Requests, tokens, dollars."""
+        return self.calls, self.tokens, self.usd
+
+    @property
+    def used(self) -> tuple[int, int, float]:
+        """What was spent, and what calls in flight can take at most."""
+        return self.calls, self.tokens + self._tokens_out, self.usd + self._usd_out
 
     def asked(self, most: Tokens, price: Price) -> Reservation:
         """What a call needs that can take so much (its prompt estimated). It is not set aside yet."""
@@ -112,6 +131,8 @@ class Budget:
                     return False
                 self._exhausted(limit or 0, spent, next_, form)
                 raise OverBudget(self.stopped)
+        if limits and self.group is not None and not self.group.covers(held):
+            return False
         held.taken = True
         self.calls += 1
         self._out += 1

@@ -172,6 +172,12 @@ class Client(Sender):
         """How many examples are worked on at once: more, where a model's calls go in batches."""
         return self.batches.width(models, usual) if any(map(self._batching.wants, models)) else usual
 
+    def share_budget(self, name: str) -> None:
+        """All sessions of this name on this cache share the limits of the budget."""
+        from longmark.models.budget_group import BudgetGroup
+
+        self.budget.group = BudgetGroup(name, self.budget, self.cache, self.token, self._turns.next)
+
     @contextmanager
     def one_by_one(self) -> Iterator[None]:
         """Around work whose calls shall not wait for a batch."""

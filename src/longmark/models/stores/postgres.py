@@ -31,8 +31,8 @@ except ImportError:
     raise MissingExtra("a call cache in PostgreSQL", "postgres") from None
 
 T = TypeVar("T")
-_LAYOUT = 1  # of the schema; one that is older is brought up by `_STEPS`
-_STEPS: dict[int, tuple[str, ...]] = {}  # layout -> statements that make it of the one before
+_LAYOUT = 2  # of the schema; one that is older is brought up by `_STEPS`
+_STEPS = {2: ("budgets",)}  # layout -> the tables that the one before had not
 _PATIENCE = 60.0  # seconds in which a lost connection is made again
 _FIRST_WAIT, _LONGEST_WAIT = 0.1, 5.0  # seconds between two tries
 _IDS = 64  # of attempts, that are reserved at once
@@ -147,16 +147,15 @@ class PostgresStore(Store):
                 layout = self._layout()
                 if not layout:
                     self.do("CREATE SCHEMA IF NOT EXISTS longmark")
-                    for table, columns in TABLES.items():
-                        made = _MADE.sub(lambda found: _TYPES[found[0]], columns)
-                        self.do(f"CREATE TABLE {table} ({made}")
+                    for table in TABLES:
+                        self._make(table)
                     self.do(INDEX)
                     self.do("CREATE TABLE layout (version INTEGER NOT NULL)")
                     self.do("INSERT INTO layout VALUES (?)", (_LAYOUT,))
                 else:
                     for step in range(layout + 1, _LAYOUT + 1):
-                        for statement in _STEPS[step]:
-                            self.do(statement)
+                        for table in _STEPS[step]:
+                            self._make(table)
                     self.do("UPDATE layout SET version = ?", (_LAYOUT,))
                 layout = _LAYOUT
             self._db.execute("SELECT pg_advisory_unlock(%s)", (_LOCK,))
@@ -169,6 +168,10 @@ class PostgresStore(Store):
             raise UserError(f"the call cache {self.shown} {what}; open it once with a role that may write")
         may = "SELECT has_table_privilege('calls', 'INSERT') AND has_table_privilege('claims', 'INSERT')"
         self.read_only = read_only or self._db.execute(may).fetchone() != (True,)
+
+    def _make(self, table: str) -> None:
+        made = _MADE.sub(lambda found: _TYPES[found[0]], TABLES[table])
+        self.do(f"CREATE TABLE {table} ({made}")
 
     def _layout(self) -> int:
         """Of the schema; 0 where there is none."""

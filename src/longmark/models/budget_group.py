@@ -1,0 +1,186 @@
+"""One budget for the sessions of several processes and machines, which share a call cache: `--budget-group NAME`.
+
+Each session that spends under a name has a row in the table `budgets`: what it has spent, and what it may spend next
+(`held`). What all rows of a name have spent and hold, of all sessions that there ever were, stays within the limit of
+whoever takes more. So what is spent stays within it while no reply counts more than its request allowed, as in one
+process (`models.budget`). A session takes enough for a few calls at once and gives back what it did not use within
+`_EVERY` seconds, so that the last of the budget reaches whoever needs it. It is exhausted where the next call does not
+fit and nobody holds anything.
+
+A row is kept by a lease. After a killed process's lease, whoever asks next ends its row: what the ledger says that its
+requests took, or can have taken, is spent; the rest of what it held comes back.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from longmark.errors import UserError
+from longmark.models import stores
+
+if TYPE_CHECKING:
+    from longmark.models.budget import Budget, Reservation
+    from longmark.models.cache import CallCache
+
+Amounts = tuple[int, int, float]
+"""Requests, tokens, US dollars."""
+
+_EVERY = 2.0  # seconds between two reports
+# For how many calls a session takes at once, and for how many times as many there must be enough left.
+_STEPS = ((64, 8), (8, 8), (1, 1))
+_COLUMNS = ("calls", "tokens", "usd", "held_calls", "held_tokens", "held_usd")
+# What a reservation was made of (`models.budget`), and no less in dollars: the ledger has the price of the estimate.
+_LEDGER = """SELECT coalesce(sum(count), 0),
+    coalesce(sum(CASE WHEN state = 'unreached' THEN 0 WHEN state = 'answered' AND prompt IS NOT NULL
+        THEN prompt + completion ELSE 4 * most_prompt + 500 + most_completion END), 0),
+    coalesce(sum(CASE WHEN state = 'unreached' THEN 0.0 WHEN state = 'answered' AND usd IS NOT NULL THEN usd
+        ELSE coalesce(6 * most_usd, 1e300) END), 0.0)
+FROM attempts JOIN sessions ON sessions.id = attempts.session WHERE token = ?"""
+
+
+@dataclass(eq=False)
+class BudgetGroup:
+    """What one session has of the budget. name: of the group; token: of the client; wake: called where there may be
+    more."""
+
+    name: str
+    budget: Budget
+    cache: CallCache
+    token: str
+    wake: Callable[[], None]
+    _may: Amounts = (0, 0, 0.0)  # what the session may have spent in all
+    _needed: Reservation | None = None
+    _idle: bool = False
+    _asking: asyncio.Task[None] | None = None
+    _reporting: asyncio.Task[None] | None = None
+
+    def covers(self, held: Reservation) -> bool:
+        """Whether a call that needs so much may go now. Where it may not, more is asked for."""
+        self._idle = False
+        if self._reporting is None:
+            self._reporting = asyncio.ensure_future(self._report())
+        if self._fits(held):
+            return True
+        if self._asking is None and not self.budget.stopped:
+            self._needed = held
+            self._asking = asyncio.ensure_future(self._ask())
+        return False
+
+    def _fits(self, held: Reservation) -> bool:
+        return all(
+            limit is None or not next_ or used + next_ <= may
+            for limit, used, next_, may in zip(self._limits, self.budget.used, _needs(held), self._may, strict=True)
+        )
+
+    @property
+    def _limits(self) -> tuple[float | None, float | None, float | None]:
+        return self.budget.max_calls, self.budget.max_tokens, self.budget.max_usd
+
+    async def _ask(self) -> None:
+        """Asks until the call fits, or nothing is left for it."""
+        try:
+            while (held := self._needed) is not None and not self.budget.stopped:
+                spent, used = self.budget.spent, self.budget.used
+                self._may = used  # nothing more goes out until it is known
+                self._may, others = await self.cache.aside(self._take, spent, used, _needs(held))
+                if self._fits(held):
+                    return
+                if spent == used and not others:
+                    self._exhausted(held)
+                    return
+                await asyncio.sleep(_EVERY / 4)
+        except UserError as error:  # the cache is not usable
+            self.budget.stopped = f"The budget of the group {self.name} cannot be asked for: {error}"
+        finally:
+            self._asking = None
+            self.wake()
+
+    async def _report(self) -> None:
+        """Renews the lease, and gives back what was not used since the last report."""
+        while True:
+            await asyncio.sleep(_EVERY)
+            if self._asking is not None:
+                continue
+            if self._idle:
+                self._may = self.budget.used
+            self._idle, may = True, self._may
+            with suppress(UserError):  # whoever asks next is told
+                await self.cache.aside(self._take, self.budget.spent, may, None)
+
+    async def close(self) -> None:
+        """Ends the session's row. UserError where the cache is not usable."""
+        for task in (self._reporting, self._asking):
+            if task is not None:
+                task.cancel()
+                with suppress(asyncio.CancelledError):
+                    await task
+        if self._reporting is not None:
+            await self.cache.aside(self._end_own)
+
+    def _exhausted(self, held: Reservation) -> None:
+        limits = [
+            form.format(limit)
+            for limit, form in zip(self._limits, ("{:,} requests", "{:,} tokens", "${:.6g}"), strict=True)
+            if limit is not None
+        ]
+        self.budget.stopped = (
+            f"The budget of {' and '.join(limits)} that the sessions of the group {self.name} share does not allow "
+            "another call."
+        )
+
+    # In the thread of the cache, where there is one ------------------------------------------------------------------
+
+    def _take(self, spent: Amounts, used: Amounts, wanted: Amounts | None) -> tuple[Amounts, bool]:
+        """Reports what was spent and is in flight, and takes what is wanted, if it fits; what the session may have
+        spent now, and whether others hold anything."""
+        store = self.cache.store
+        with store.unit():
+            self._end_lapsed()
+            query = f"SELECT {', '.join(f'coalesce(sum({one}), 0)' for one in _COLUMNS)} FROM budgets WHERE name = ?"
+            sums = store.do(f"{query} AND session <> ?", (self.name, self.token)).fetchone()
+            left = [
+                math.inf if limit is None else limit - total - held - own
+                for limit, total, held, own in zip(self._limits, sums[:3], sums[3:], used, strict=True)
+            ]
+            may = used
+            for times, part in _STEPS if wanted else ():
+                if all(times * part * one <= rest or not one for one, rest in zip(wanted or (), left, strict=True)):
+                    may = _sum(used, wanted or used, times)
+                    break
+            self._write(self.token, spent, _sum(may, spent, -1), store.now() + stores.LEASE)
+        return may, any(sums[3:])
+
+    def _end_lapsed(self) -> None:
+        query = f"SELECT session, {', '.join(_COLUMNS)} FROM budgets WHERE name = ? AND until > 0 AND until <= ?"
+        for session, *its in self.cache.store.do(query, (self.name, self.cache.store.now())).fetchall():
+            self._end(session, (its[0], its[1], its[2]), (its[3], its[4], its[5]))
+
+    def _end(self, session: str, spent: Amounts, held: Amounts) -> None:
+        """Ends a row: of what it holds, what was not sent comes back."""
+        sent = self.cache.store.do(_LEDGER, (session,)).fetchone()
+        calls, tokens, usd = (min(own + most, max(own, its)) for own, most, its in zip(spent, held, sent, strict=True))
+        self._write(session, (int(calls), int(tokens), usd), (0, 0, 0.0), 0.0)
+
+    def _write(self, session: str, spent: Amounts, held: Amounts, until: float) -> None:
+        values = (*spent, *held, until, self.name, session)
+        change = f"UPDATE budgets SET {' = ?, '.join(_COLUMNS)} = ?, until = ? WHERE name = ? AND session = ?"
+        if not self.cache.store.do(change, values).rowcount:
+            insert = f"INSERT INTO budgets ({', '.join(_COLUMNS)}, until, name, session)"
+            self.cache.store.do(f"{insert} VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
+
+    def _end_own(self) -> None:
+        with self.cache.store.unit():
+            self._end(self.token, self.budget.spent, _sum(self._may, self.budget.spent, -1))
+
+
+def _needs(held: Reservation) -> Amounts:
+    return 1, held.tokens, held.usd
+
+
+def _sum(one: Amounts, other: Amounts, times: int) -> Amounts:
+    return one[0] + times * other[0], one[1] + times * other[1], one[2] + times * other[2]
