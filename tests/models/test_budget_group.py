@@ -68,14 +68,14 @@ class Session:
 
     async def close(self) -> None:
         group = self.client.budget.group
-        assert group is not None
+        assert isinstance(group, budget_group.BudgetGroup)
         await group.close()
         self.cache.close()
 
     async def die(self) -> None:
         """Ends without a word, as a killed process does; its lease has run out."""
         group = self.client.budget.group
-        assert group is not None
+        assert isinstance(group, budget_group.BudgetGroup)
         for task in (group._reporting, group._asking):
             if task is not None:
                 task.cancel()

@@ -31,15 +31,12 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from ipaddress import ip_address
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 from longmark.errors import OverBudget
 from longmark.models.protocols import MOST_TOKENS, Tokens
 from longmark.models.settings import TokenPrice
-
-if TYPE_CHECKING:
-    from longmark.models.budget_group import BudgetGroup
 
 _TEMPLATE = 500  # tokens that a chat template may add to a prompt, at most
 _BYTES = 4  # of a prompt, for one token of the estimate; no tokenizer makes more tokens than bytes
@@ -66,6 +63,15 @@ class Reservation:
         return tokens.completion > self.most.completion or tokens.prompt > _most_prompt(self.most)
 
 
+class Sharing(Protocol):
+    """Other sessions, which have the same limits together (`models.budget_group`)."""
+
+    def covers(self, held: Reservation) -> bool:
+        """Whether a call that needs so much may go now."""
+
+    async def close(self) -> None: ...
+
+
 @dataclass(slots=True)
 class Budget:
     """max_calls: requests sent, tries again included. max_tokens: prompt and completion tokens. max_usd: US dollars.
@@ -84,7 +90,7 @@ class Budget:
     stopped: str = ""
     overran: bool = False
     replies: int = 0
-    group: BudgetGroup | None = None
+    group: Sharing | None = None
     _out: int = 0
     _tokens_out: int = 0
     _usd_out: float = 0.0
