@@ -255,7 +255,7 @@ def test_many_sections_of_a_kind_have_one_link_and_a_table_in_a_frame_says_how_m
         ("costs", "Costs"),
         ("settings", "Provenance"),
     ]
-    assert "30 rows. Scroll inside the frame to see all." in shown.source
+    assert "30 rows. The frame scrolls." in shown.source
 
 
 @needs_chromium
