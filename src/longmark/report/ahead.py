@@ -28,13 +28,13 @@ _FEWEST = 6
 _NAMED = 3  # pairs of systems that are named as decided
 _LARGEST = 1e100  # in size: what is larger cannot be averaged
 
-AHEAD, CHANCE, EQUAL, FEW = "ahead", "chance", "equal", "few"
+AHEAD, CHANCE, UNSCORED, EQUAL, FEW = "ahead", "chance", "unscored", "equal", "few"
 
 
 @dataclass(frozen=True, slots=True)
 class Lead:
     """The system with the highest mean on a metric (the best side of it) beside the second. result: `ahead`; `chance`:
-    the lead could be chance, or come from unscored answers; `equal`: on every question; `few`: common questions."""
+    the lead could be chance; `unscored`: the readings differ; `equal`: on every question; `few`: common questions."""
 
     metric: str
     first: str
@@ -77,10 +77,11 @@ def _lead(index: Observations, summary: Summary, metric: str, systems: Sequence[
     width = None if facts.lo is None or facts.hi is None else facts.hi - facts.lo
     level = 1 - _ALPHA / pairs
     scored = [(isnan(x), isnan(y)) for x, y in zip(columns.common[a], columns.common[b], strict=True)]
-    results = []
+    results, means = [], list[float]()
     for of, missing in ((columns.common, any), (columns.counted, all)):
         there = [not missing(of_both) for of_both in scored]
         apart = [sign * (x - y) for x, y, kept in zip(of[a], of[b], there, strict=True) if kept]
+        means.append(math.fsum(apart))
         clusters = [name for name, kept in zip(columns.clusters, there, strict=False) if kept] or None
         if len(set(clusters or range(len(apart)))) < _FEWEST:
             results.append(FEW)
@@ -90,7 +91,8 @@ def _lead(index: Observations, summary: Summary, metric: str, systems: Sequence[
             mean = mean_estimate(apart, clusters, (None if width is None else -width, width), level)
             few = mean.effective is not None and few_clusters(mean.effective)
             results.append(FEW if few else AHEAD if mean.ends and mean.ends[0] > 0 else CHANCE)
-    result = results[0] if len({*results}) == 1 or results[0] == FEW else CHANCE
+    same = len({*results}) == 1 and min(means) * max(means) >= 0
+    result = results[0] if same or results[0] == FEW else UNSCORED
     return Lead(metric, summary.systems[a], summary.systems[b], result)
 
 
@@ -129,6 +131,7 @@ def in_words(found: Sequence[Lead], titles: Mapping[str, str], systems: int) -> 
         chance = "; ".join(f"{words} on {listed(metrics)}".strip() for words, metrics in leading.items())
         says = says or ["No lead is clear."]
         says.append(f"{'Could be chance: ' if systems < 3 else 'The lead could be chance '}{chance}.")
+    says += [f"Depends on unscored answers: {listed(metrics)}." for metrics in of(UNSCORED).values()]
     says += [f"Equal on every question: {listed(metrics)}." for metrics in of(EQUAL).values()]
     few = f"Too few common questions to tell (fewer than {_FEWEST})"
     return says + [f"{few}: {listed(metrics)}." for metrics in of(FEW).values()]
