@@ -53,6 +53,10 @@ def test_a_judge_that_has_changed_fails_the_gate_and_is_asked_anew(capsys: pytes
         assert server.counts["requests"] == 20, "ten were stored for the run, none for the canary"
         (gate,) = gates()
         assert (gate["result"], gate["rule"]) == ("met", f"canary {QR}")
+        costs = json.loads(Path("ci.json").read_bytes())
+        assert (costs["cost"]["calls"], costs["canary_cost"]["calls"]) == (10, 10)
+        assert "10 calls · 10 from the cache" in (told := capsys.readouterr().out)
+        assert "of these the canary: 10 calls" in told
         assert "no significant change: now - then = 0.000 [" in gate["line"]
         assert "over 10 questions of kept" in gate["line"]
         assert "judge-2025-01, as then" in gate["line"]
@@ -76,8 +80,14 @@ def test_few_answers_decide_nothing_and_a_budget_counts_the_canary(capsys: pytes
         assert (gate["result"], gate["met"]) == ("undecided", False)
         assert scored(server, "--canary", "kept", "--max-calls", "5", "--json", "ci.json") == 4
         assert server.counts["requests"] == 3 + 3 + 3 + 2, "two of five are left for the run"
-        assert scored(server, "--canary", "kept", "--max-calls", "2") == 4
+        files = ("--json", "ci.json", "--junit", "ci.xml", "--summary", "ci.md")
+        Path("ci.json").unlink()
+        assert scored(server, "--canary", "kept", "--max-calls", "2", *files) == 4
         assert "the canary kept used up the budget" in capsys.readouterr().err
+        data = json.loads(Path("ci.json").read_bytes())
+        assert (data["exit_code"], data["cost"]["calls"], data["canary_cost"]["calls"]) == (4, 2, 2)
+        for name in files[1::2]:
+            assert "the canary kept used up the budget" in Path(name).read_text(), name
 
 
 def test_a_canary_that_says_nothing_is_refused_before_the_first_call(capsys: pytest.CaptureFixture[str]) -> None:
@@ -98,7 +108,7 @@ def test_a_canary_stands_in_the_project_file(capsys: pytest.CaptureFixture[str])
         Path("longmark.yaml").write_text(f"{models}runs: {{kept: {{{run}}}, nightly: {{{run}, canary: runs/kept}}}}\n")
         assert in_process(["run", "kept", "--quiet"]) == 0
         assert in_process(["run", "nightly", "--quiet", "--dry-run"]) == 0
-        assert "is judged again" in capsys.readouterr().out
+        assert "is judged again, with ccrs.question_relevance; no stored reply is used: 10 c" in capsys.readouterr().out
         assert in_process(["run", "nightly", "--quiet"]) == 0
         assert f"met: canary {QR}: no significant change" in capsys.readouterr().out
         assert server.counts["requests"] == 20

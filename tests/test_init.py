@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -46,6 +47,30 @@ def test_what_a_metric_takes_is_what_the_dry_run_says(capsys: pytest.CaptureFixt
     (of_run,) = (one for one in capsys.readouterr().out.splitlines() if one.startswith("ccrs.question_relevance"))
     _name, _rows, calls, _cached, prompt, completion, *_cost = of_run.split()
     assert line.endswith(f"# {calls} calls, {prompt} prompt and {completion} completion tokens")
+
+
+def test_a_metric_whose_extra_is_not_installed_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    from longmark.metrics.classic import _encoders
+
+    _encoders.vectors.cache_clear()
+    _encoders.encoder.cache_clear()
+    for name in ("numpy", "tokenizers", "sacrebleu", "pint"):
+        monkeypatch.setitem(sys.modules, name, None)
+    shutil.copy(ROOT / "examples/answers.jsonl", "answers.jsonl")
+    assert in_process(["init", "answers.jsonl"]) == 0
+    text = Path("longmark.yaml").read_text()
+    assert "# classic.bertscore: the embedded" in text, "it is not installed, or its extra is not"
+    assert "classic.bertscore" not in project.load(Path("longmark.yaml")).runs["first"]["metrics"]
+
+
+def test_a_metric_that_asks_no_model_here_has_no_calls_in_look_and_init(capsys: pytest.CaptureFixture[str]) -> None:
+    shutil.copy(ROOT / "examples/answers.jsonl", "answers.jsonl")
+    assert in_process(["init", "answers.jsonl"]) == 0
+    assert "climaqa.phrase_similarity # on 5 of 6 # 0 calls" in Path("longmark.yaml").read_text()
+    capsys.readouterr()
+    assert in_process(["look", "answers.jsonl"]) == 0
+    (line,) = (one for one in capsys.readouterr().out.splitlines() if "climaqa.phrase_similarity" in one)
+    assert "0 calls" in line
 
 
 def test_what_a_file_does_not_allow_is_said_with_the_reason() -> None:

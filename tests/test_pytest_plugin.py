@@ -32,8 +32,9 @@ def test_every(score):
 
 @pytest.mark.longmark(metrics="classic.length.words")
 def test_without_a_model(score):
-    result = score({{"question": "What?", "answer": "It is one."}})
+    result = score({{"question": "What?", "answer": "It is one.", "lang": "de"}})
     assert_scores(result, "mean(classic.length.words) >= 3", "every answer >= 3")
+    assert_scores(result, "mean(classic.length.words) >= 3", by="lang")
 
 def test_a_wrong_gate(score):
     assert_scores(score({{"question": "What?", "answer": "It is one."}}), "{QR} => .4")

@@ -62,9 +62,10 @@ def score(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     return scored
 
 
-def assert_scores(result: Result, *gates: str, by: Sequence[str] = (), max_unscored: float | None = None) -> None:
+def assert_scores(result: Result, *gates: str, by: str | Sequence[str] = (), max_unscored: float | None = None) -> None:
     """Fails unless the scores meet the gates, in the grammar of `--fail-under` (`longmark.report.gates`): a line for
-    each gate that is not met, and for each answer that is why, with the judge's reason. by: fields of slices."""
+    each gate that is not met, and for each answer that is why, with the judge's reason. by: fields of slices, or one.
+    """
     __tracebackhide__ = True
     from longmark.errors import UserError
     from longmark.metrics import canonical
@@ -72,6 +73,7 @@ def assert_scores(result: Result, *gates: str, by: Sequence[str] = (), max_unsco
     from longmark.report.summary import summarise
 
     where, why = "assert_scores", "" if gates else "assert_scores needs a gate"
+    by = [by] if isinstance(by, str) else by
     try:
         summary = summarise([result.folder], by=by, limits=them.limits_of(gates, where))
         bounds = {name: (one.lo, one.hi) for name, one in summary.facts.items()}

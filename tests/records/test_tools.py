@@ -198,6 +198,40 @@ def test_a_question_that_is_an_object_names_its_parts(tmp_path: Path) -> None:
     assert (one.question, one.answer) == ("rivers", "In Africa.")
 
 
+def test_langfuse_s_decorator_is_read_where_it_has_one_argument() -> None:
+    record = json.loads((TOOLS / "langfuse.json").read_text("utf-8"))[0]
+    inputs: list[Any] = [{"args": ["Why?"], "kwargs": {}}, {"args": [], "kwargs": {"question": "Why?", "k": 3}}]
+    inputs += [json.dumps(inputs[0]), {"args": [[{"role": "user", "content": "Why?"}]], "kwargs": {}}]
+    given = [record | {"id": str(number), "input": one} for number, one in enumerate(inputs)]
+    assert [one.question for one in Reading(given).singles()] == ["Why?"] * 4
+    record |= {"input": {"args": ["de", "Why?"], "kwargs": {}}}
+    with pytest.raises(BadInput, match=r"--map question=input\.args\[0\] or --map question=input\.args\[1\]"):
+        list(Reading([record]))
+    (one,) = Reading([record], mapping={"question": "input.args[1]"}).singles()
+    assert one.question == "Why?"
+
+
+def test_short_values_of_langfuse_s_metadata_go_to_meta() -> None:
+    record = json.loads((TOOLS / "langfuse.json").read_text("utf-8"))[0]
+    own = {"lang": "de", "type": "x", "name": "mine", "reference": "In Africa.", "long": "x" * 300, "scope": {"a": 1}}
+    for metadata in (own, json.dumps(own)):
+        (one,) = Reading([record | {"metadata": metadata}]).singles()
+        meta = one.meta
+        assert (meta["lang"], meta["type"], meta["name"], meta["metadata.name"]) == ("de", "x", record["name"], "mine")
+        assert not {"reference", "long", "scope", "metadata.reference"} & set(meta)
+
+
+def test_a_trace_without_a_question_and_an_answer_is_counted() -> None:
+    record = json.loads((TOOLS / "langfuse.json").read_text("utf-8"))[0]
+    empty = record | {"id": "e", "input": None, "output": None}
+    reading = Reading([empty, record])
+    assert [one.id for one in reading.singles()] == [record["id"]]
+    assert "1 records without a question and an answer" in reading.notice
+    assert [one.question for one in Reading([empty], mapping={"question": "metadata.reference"}).singles()]
+    with pytest.raises(UserError, match=r"has no answer|no examples"):
+        list(Reading([empty]))
+
+
 def test_spans_whose_parents_are_a_circle_are_read(tmp_path: Path) -> None:
     lines_ = documents("langfuse-observations.jsonl")
     lines_[0]["parentObservationId"], lines_[3]["parentObservationId"] = "o4", "o1"

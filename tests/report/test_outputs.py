@@ -25,7 +25,7 @@ FILES = ("--junit", "ci.xml", "--summary", "ci.md", "--json", "ci.json")
 SCHEMA = ROOT / "tests" / "data" / "junit-10.xsd"
 KEYS = {
     *("format", "longmark", "verb", "name", "exit_code", "error", "says", "gates", "scores", "differences", "changes"),
-    *("unscored", "worst", "cost", "notices"),
+    *("unscored", "worst", "cost", "canary_cost", "notices"),
 }
 HOSTILE = (
     "# big\n\n<script>alert(1)</script><img src=https://e.example/x.png> ![i](https://e.example/i.png) "

@@ -7,21 +7,23 @@ system. The versions that the models reported stand beside it.
 
 from __future__ import annotations
 
-import argparse
 import tempfile
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from longmark.cli.arguments import needs_stats
+from longmark.cli.arguments import INTERRUPTED, NO_VALUE, needs_stats
 from longmark.cli.base import pairs_of
+from longmark.engine.estimate import MetricEstimate, dry_run
 from longmark.engine.run import finish, make_settings, open_cache
-from longmark.engine.session import RunResult, execute
+from longmark.engine.session import execute
 from longmark.engine.settings import RunOptions, Settings
-from longmark.errors import OverBudget, UserError
+from longmark.errors import UserError
+from longmark.models.cache import CallCache
 from longmark.models.registry import Registry
+from longmark.models.sending import Counts
 from longmark.models.trust import Trust
 from longmark.report.format import fixed
 from longmark.report.gates import MET, NOT_MET, UNDECIDED, Checked
@@ -30,6 +32,18 @@ from longmark.scores.files import rows_of
 from longmark.scores.manifest import read_manifest, refuse_pairs
 
 NOT_TESTED = "not tested"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """options: for the run, whose budget is what is left. checks: for each metric and system; spent: on the canary.
+    error: why the run cannot begin, "" if it can; code: the exit code then."""
+
+    options: RunOptions
+    checks: list[Checked] = field(default_factory=list)
+    spent: Counts | None = None
+    error: str = ""
+    code: int = 0
 
 
 def metrics_of(kept: Path, settings: Settings) -> list[str]:
@@ -49,13 +63,17 @@ def metrics_of(kept: Path, settings: Settings) -> list[str]:
     return found
 
 
-def check(
-    kept: Path, metrics: list[str], arguments: argparse.Namespace, options: RunOptions
-) -> tuple[list[Checked], RunOptions]:
-    """The outcome for each metric and system, and the options for the run, whose budget is what is left. OverBudget
-    where nothing is."""
+def check(kept: Path, metrics: list[str], options: RunOptions) -> Outcome:
+    """Judges the kept answers again, and tests each metric."""
     with tempfile.TemporaryDirectory(prefix="longmark-") as folder:
-        result = _judged_again(kept, Path(folder), metrics, arguments, options)
+        asked, settings, cache = _again(kept, Path(folder), metrics, options)
+        own = Path(
+            str(read_manifest(kept).data.get("system") or kept.resolve().name)
+        ).name  # of answers without a system
+        with closing(cache):
+            result = finish(
+                lambda: execute(kept / "examples.jsonl", settings, Path(folder) / "now" / own, cache, asked)
+            )
         spent, left = result.counts, {}
         for name, used in (
             ("max_calls", spent.calls),
@@ -65,9 +83,10 @@ def check(
             if (most := getattr(options, name)) is not None:
                 left[name] = most - used
         if any(one <= 0 for one in left.values()):
-            raise OverBudget(f"the canary {kept} used up the budget; raise it. Nothing else was sent")
+            error = f"the canary {kept} used up the budget; raise it. Nothing else was sent"
+            return Outcome(options, [], spent, error, NO_VALUE)
         if result.stopped == "interrupt":
-            raise KeyboardInterrupt
+            return Outcome(options, [], spent, f"Stopped while the canary {kept} was judged again.", INTERRUPTED)
         if why := result.refused or result.budget or result.stopped or "; ".join(result.closed):
             checked = [_not_tested(metric, f"not every answer was judged again: {why}") for metric in metrics]
         else:
@@ -75,21 +94,28 @@ def check(
                 checked = list(_tested(kept, result.folder))
             except UserError as error:
                 checked = [_not_tested(metric, str(error)) for metric in metrics]
-    return checked, replace(options, **left)
+    return Outcome(replace(options, **left), checked, spent)
 
 
-def _judged_again(
-    kept: Path, folder: Path, metrics: list[str], arguments: argparse.Namespace, options: RunOptions
-) -> RunResult:
+def estimate(kept: Path, metrics: list[str], options: RunOptions) -> MetricEstimate:
+    """What judging the kept answers again takes, at most. Nothing is sent."""
+    with tempfile.TemporaryDirectory(prefix="longmark-") as folder:
+        asked, settings, cache = _again(kept, Path(folder), metrics, options, sends=False)
+        with closing(cache):
+            return finish(lambda: dry_run(kept / "examples.jsonl", settings, None, cache, asked)).total
+
+
+def _again(
+    kept: Path, folder: Path, metrics: list[str], options: RunOptions, *, sends: bool = True
+) -> tuple[RunOptions, Settings, CallCache]:
+    """The options and settings of the run for the kept answers, and an empty call cache in the folder."""
     asked = replace(options, mapping={}, limit=None, encoding="", skip_bad=False, retry=(), batch=False, cluster=None)
-    with closing(open_cache(folder / "calls.sqlite")) as cache:
-        config, trust = options.config, Trust(given=True)  # the run's own settings were made with the same file
-        registry = Registry(cache, options.timeout, options.max_reply_bytes, config=config, trust=trust)
-        settings = make_settings(metrics, registry, replace(asked, tell=lambda _notice: None))
-        own = Path(
-            str(read_manifest(kept).data.get("system") or kept.resolve().name)
-        ).name  # of answers without a system
-        return finish(lambda: execute(kept / "examples.jsonl", settings, folder / "now" / own, cache, asked))
+    cache = open_cache(folder / "calls.sqlite")
+    trust = Trust(given=True)  # the run's own settings were made with the same file
+    registry = Registry(
+        cache, options.timeout, options.max_reply_bytes, config=options.config, sends=sends, trust=trust
+    )
+    return asked, make_settings(metrics, registry, replace(asked, tell=lambda _notice: None)), cache
 
 
 def _tested(kept: Path, now: Path) -> Iterator[Checked]:

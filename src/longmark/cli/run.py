@@ -33,6 +33,7 @@ from longmark.engine.settings import RunOptions, Settings
 from longmark.errors import UserError
 from longmark.metrics import canonical, is_missing
 from longmark.models.registry import Registry
+from longmark.models.sending import Counts
 from longmark.progress import cost, counted
 from longmark.records import Pair
 from longmark.records.files import read_object
@@ -40,7 +41,7 @@ from longmark.records.metric_name import in_slice
 from longmark.records.parts import part_of
 from longmark.records.read import Reading
 from longmark.records.verdicts import in_words
-from longmark.report.gates import Checked, Forecast, Gate, check_gates, gates_of, limits_of
+from longmark.report.gates import Forecast, Gate, check_gates, gates_of, limits_of
 from longmark.report.summary import Summary, score_table, summarise
 from longmark.report.tables import as_text, print_table, signature_lines
 from longmark.scores.clusters import QUESTION, refuse_unknown, slices_of
@@ -84,13 +85,23 @@ def run(arguments: argparse.Namespace) -> int:
         kept = canary.metrics_of(arguments.canary, settings) if arguments.canary else []
         if arguments.dry_run:
             if kept:
-                print(f"Canary: {arguments.canary} is judged again, with {', '.join(kept)}; no stored reply is used.")
+                its = canary.estimate(arguments.canary, kept, options)
+                print(
+                    f"Canary: {arguments.canary} is judged again, with {', '.join(kept)}; no stored reply is used: "
+                    f"{counted(its.calls, 'call')}, {cost(its.usd)}, at most, beside those above."
+                )
             return 0
-        checks: list[Checked] = []
-        if kept:
-            checks, options = canary.check(arguments.canary, kept, arguments, options)
-        result = finish(lambda: execute(arguments.examples, settings, arguments.out, cache, options))
-    return _conclude(result, settings, gates, arguments, checks)
+        again = canary.check(arguments.canary, kept, options) if kept else canary.Outcome(options)
+        if again.error:
+            print(f"longmark: {again.error}", file=sys.stderr)
+            if any((files := outputs_of(arguments)).values()):
+                from longmark.report import outputs
+
+                about = (arguments.out.name, again.code, again.checks, None, again.error)
+                outputs.write(outputs.Outcome("run", *about, spent=again.spent, canary=again.spent), files)
+            return again.code
+        result = finish(lambda: execute(arguments.examples, settings, arguments.out, cache, again.options))
+    return _conclude(result, settings, gates, arguments, again)
 
 
 def _forecast(gates: list[Gate], bounds: Any, settings: Settings, arguments: argparse.Namespace) -> Forecast:
@@ -127,8 +138,9 @@ def run_options(arguments: argparse.Namespace) -> RunOptions:
 
 
 def _conclude(
-    result: RunResult, settings: Settings, gates: list[Gate], arguments: argparse.Namespace, checks: list[Checked]
+    result: RunResult, settings: Settings, gates: list[Gate], arguments: argparse.Namespace, again: canary.Outcome
 ) -> int:
+    checks, spent = again.checks, result.counts.plus(again.spent) if again.spent else result.counts
     said: list[str] = []  # why the run has no valid result
 
     def say(line: str) -> None:
@@ -148,7 +160,7 @@ def _conclude(
         for notice in notices:
             print(notice, file=sys.stderr)
         _print_summary(summary)
-        print(f"\n{_spent(result)}")
+        print(f"\n{_spent(spent, again.spent)}")
         print(f"Rows: {result.folder / 'rows.jsonl'}")
         checks += check_gates(gates, summary, arguments.max_unscored)
         if arguments.base:
@@ -164,7 +176,8 @@ def _conclude(
         rows = outputs.read([result.folder], cluster, by=split(arguments.by)) if cluster else None
         error = " ".join(said) if code not in (0, UNDER) else ""
         about = (result.folder.name, code, checks, rows, error)
-        outputs.write(outputs.Outcome("run", *about, spent=result.counts, notices=notices, changes=changes), files)
+        paid: dict[str, Any] = {"spent": spent, "canary": again.spent}
+        outputs.write(outputs.Outcome("run", *about, **paid, notices=notices, changes=changes), files)
     return code
 
 
@@ -235,8 +248,8 @@ def _unscored_metrics(result: RunResult, settings: Settings, names: list[str], s
     return bool(failed) or nothing or any(value in names for value in result.inapplicable)
 
 
-def _spent(result: RunResult) -> str:
-    counts = result.counts
+def _spent(counts: Counts, part: Counts | None) -> str:
+    """part: of the counts, what the canary took."""
     parts = [counted(counts.calls, "call"), f"{counts.from_cache} from the cache"]
     if counts.prompt_tokens:
         reused = counts.cached_prompt_tokens / counts.prompt_tokens
@@ -248,6 +261,8 @@ def _spent(result: RunResult) -> str:
     if failed := counts.rate_limited + counts.faults:
         limited = f" ({counts.rate_limited:,} refused with 429)" if counts.rate_limited else ""
         parts.append(f"{counted(failed, 'attempt')} failed{limited}")
+    if part:
+        parts.append(f"of these the canary: {counted(part.calls, 'call')}, {cost(part.usd)}")
     return " · ".join(parts)
 
 

@@ -10,7 +10,7 @@ import math
 import random
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, TypeVar
 
 from longmark.errors import (
@@ -72,6 +72,12 @@ class Counts:
     cached_prompt_tokens: int = 0
     completion_tokens: int = 0
     usd: float | None = 0.0
+
+    def plus(self, other: Counts) -> Counts:
+        """The sum; a price that is not known makes the sum not known."""
+        usd = None if self.usd is None or other.usd is None else self.usd + other.usd
+        counts = (one.name for one in fields(self) if one.name != "usd")
+        return Counts(**{name: getattr(self, name) + getattr(other, name) for name in counts}, usd=usd)
 
 
 class Stopped(LongmarkError):

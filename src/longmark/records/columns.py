@@ -283,7 +283,12 @@ def _choice(field: str, raw: Any, record: dict[str, Any]) -> str:
     """Which parts of an object could be the text that it should be, for a message."""
     if field not in _TEXTS or not isinstance(raw, dict) or not (place := paths.place_of(record, raw)):
         return ""
-    texts = [f"--map {field}={place}.{name}" for name, value in raw.items() if isinstance(value, str)]
+    parts = {part: value for part, value in raw.items() if isinstance(value, str)}
+    for part, value in ({} if parts else raw).items():
+        inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+        inside = ((f".{key}" if isinstance(value, dict) else f"[{key}]", one) for key, one in inner)
+        parts |= {part + key: one for key, one in inside if isinstance(one, str)}
+    texts = [f"--map {field}={place}.{part}" for part in parts]
     return f"; name its text: {' or '.join(texts[:3])}" if texts else ""
 
 

@@ -56,10 +56,23 @@ def parsed(value: Any) -> Any:
     return value
 
 
+def _called(value: Any) -> Any:
+    """What a function was called with, of `{"args": […], "kwargs": {…}}` (the decorators of Langfuse): its one
+    argument, or those with names; a value without such a form as it is."""
+    value = parsed(value)
+    if isinstance(value, dict) and value.keys() == {"args", "kwargs"}:
+        args, named = value["args"], value["kwargs"]
+        if isinstance(args, list) and len(args) == 1 and not named:
+            return parsed(args[0])
+        if isinstance(named, dict) and named and not args:
+            return named
+    return value
+
+
 def question(value: Any) -> Any:
     """The text that was asked: a text, the last user message, or what an object has under a usual key. None where
     there is none; an object that does not show which of its parts it is comes back as it is."""
-    return _said(parsed(value), ASKS, _QUESTION, 0)
+    return _said(_called(value), ASKS, _QUESTION, 0)
 
 
 def answer(value: Any) -> Any:
@@ -97,7 +110,7 @@ def _said_by(message: Any) -> tuple[str, str]:
 
 
 def _messages(value: Any, depth: int) -> list[Any]:
-    value = parsed(value)
+    value = _called(value)
     if depth > _DEEPEST or not isinstance(value, list | dict):
         return []
     if isinstance(value, list):

@@ -101,14 +101,15 @@ class Reading:
         """
         self._columns, self._answers = self._new_columns(), set()
         self.ignored, self.conversations = self._columns.ignored, 0
-        line = 0
+        some = False
         for line, record in self._shaped(self._raw()):
             found = record if isinstance(record, Example | Pair) else self._example(record)
+            some = some or found is not None
             if isinstance(found, Question) and found.turns:
                 yield from self._scored(line, found)
             elif found is not None:
                 yield line, found
-        if not line and not self.part:
+        if not some and not self.part:
             if self.ignored:
                 raise UserError(f"{self.name} has no answer. {self.notice} Were the texts recorded?")
             if self._kind:
@@ -219,7 +220,11 @@ class Reading:
             if self._kind in sources.CELLS:
                 record = {column: None if cell == "" else cell for column, cell in record.items()}
             read = self.shape.read(record, self.ignored, self._answers)
-            return None if read is None else self._columns.example(read, record)
+            made = None if read is None else self._columns.example(read, record)
+            if isinstance(made, Example) and made.question is None and made.answer is None and not made.turns:
+                self.ignored["records without a question and an answer"] += 1
+                return None
+            return made
         except BadRecord as bad:
             return _Bad(str(bad), bad.fields)
 

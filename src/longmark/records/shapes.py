@@ -52,6 +52,7 @@ class Shape:
     conversation  paths to messages, which are the turns; question and answer follow them, if they are not in them
     ignored       what is ignored -> path to a list, or to a number of them
     skips         what a record is that is no answer -> path that is true of it
+    beside        a path to an object whose short values are kept beside the fields, too
     once          a path: of records with the same value there, the first is read
     spans         the records are spans, or have them: `records.spans` makes a record of each trace
     """
@@ -65,6 +66,7 @@ class Shape:
     conversation: tuple[str, ...] = ()
     ignored: Mapping[str, str] = field(default_factory=dict)
     skips: Mapping[str, str] = field(default_factory=dict)
+    beside: str = ""
     once: str = ""
     spans: Spans | None = None
 
@@ -96,6 +98,11 @@ class Shape:
             made["turns"] = turns
         used = _WORD.findall(" ".join(self.fields.values()))
         short = {key: one for key, one in record.items() if key not in used and _is_short(one)}
+        if isinstance(beside := messages.parsed(at(self.beside)) if self.beside else None, dict):
+            read = {path.strip() for text in self.fields.values() for path in text.split("||")}
+            for key, one in beside.items():
+                if _is_short(one) and f"{self.beside}.{key}" not in read:
+                    short[f"{self.beside}.{key}" if key in short or key in self.meta else key] = one
         kept = {name: one for name, path in self.meta.items() if (one := at(path)) not in (None, [], {})}
         return {**made, "meta": short | kept}
 

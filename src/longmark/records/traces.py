@@ -99,6 +99,7 @@ LANGFUSE = Shape(
         "references": "metadata.reference || metadata.expected_output",
     },
     meta={"tags": "parsed(tags)"},
+    beside="metadata",
     conversation=("input", "output"),
     ignored={"scores in Langfuse": "parsed(scores)", "observations": "parsed(observations)[?type!='RETRIEVER']"},
 )

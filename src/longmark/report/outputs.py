@@ -68,7 +68,8 @@ class Change:
 @dataclass(frozen=True)
 class Outcome:
     """What a verb found. name: of what it is about, the same each time; says: the conclusion in a sentence; table: the
-    result for people; spent: calls, tokens and dollars, if they are not those of the rows; error: why there is no valid
+    result for people; spent: calls, tokens and dollars, if they are not those of the rows; canary: the part of
+    spent that `--canary` took, None without one; error: why there is no valid
     result, "" if there is; differences: of a comparison; changes: against a base run."""
 
     verb: str
@@ -81,6 +82,7 @@ class Outcome:
     table: Table | None = None
     differences: Table | None = None
     spent: Any = None
+    canary: Any = None
     notices: Sequence[str] = ()
     changes: Sequence[Change] = ()
 
@@ -230,7 +232,9 @@ def _summary(outcome: Outcome) -> Iterator[str]:
         )
     if spent := outcome.spent or (rows and rows.usage):
         parts = (counted(spent.calls, "call"), f"{spent.from_cache:,} from the cache", cost(spent.usd))
-        yield f"Cost: {' · '.join(parts)}.\n"
+        canary = outcome.canary
+        of = f", of these the canary: {counted(canary.calls, 'call')}, {cost(canary.usd)}" if canary else ""
+        yield f"Cost: {' · '.join(parts)}{of}.\n"
     yield from _listed([f"- Note: {escaped(notice, _TEXT)}" for notice in outcome.notices])
 
 
@@ -307,6 +311,7 @@ def as_json(outcome: Outcome) -> bytes:
         ],
         "worst": [_worst(shown, rows.summary) for shown in rows.worst] if rows else [],
         "cost": {name: getattr(spent, name) for name in counts} if spent else None,
+        "canary_cost": {name: getattr(outcome.canary, name) for name in counts} if outcome.canary else None,
         "notices": list(outcome.notices),
     }
     return json.dumps(data, indent=1, allow_nan=False).encode() + b"\n"

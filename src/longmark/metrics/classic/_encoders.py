@@ -150,9 +150,9 @@ def identity(name: str) -> str:
 def vectors(name: str, text: str, layer: int, long_texts: LongTexts) -> Vectors:
     """The vectors of a text under an encoder: of its pieces, each as long as the encoder reads, one after the other; or
     of what it reads at once. NoScore (`undefined`) for a text without tokens."""
+    reader = encoder(name)  # MissingExtra first
     import numpy as np
 
-    reader = encoder(name)
     markers = reader.count("")
     parts = [text]
     if long_texts == "pieces" and reader.count(text) > reader.limit():

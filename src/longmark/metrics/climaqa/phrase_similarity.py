@@ -120,5 +120,9 @@ METRIC = Metric(
     models=("embedder",),
     params=Params,
     version=2,
-    calls=lambda example, params, _judges: int((example.answer or "") not in example.references) + params.windows,
+    calls=lambda example, params, _judges: (
+        int((example.answer or "") not in example.references) + params.windows
+        if phrase(example.question or "", 0)
+        else 0
+    ),
 )
