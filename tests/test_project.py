@@ -204,6 +204,30 @@ def test_a_mistake_is_named_with_its_line_and_the_nearest_key(text: str, said: s
     assert said in str(caught.value)
 
 
+def test_base_and_canary_name_runs_of_the_file() -> None:
+    run = "examples: a.jsonl, metrics: [m]"
+    written(f"runs: {{old: {{{run}, out: there}}, new: {{{run}, base: old, canary: old}}, own: {{{run}, base: b}}}}")
+    made = read("run new")
+    assert (made["base"], made["canary"]) == (Path("there"), Path("there"))
+    assert read("run own")["base"] == Path("b")
+
+
+def test_a_config_that_does_not_exist_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    assert in_process(["run", "one", "--config", "nope.yaml"]) == 2
+    said = capsys.readouterr().err
+    assert "nope.yaml" in said
+    assert "does not exist" in said
+
+
+def test_a_gate_that_missing_inputs_make_fail_advises_on_the_inputs(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("one.jsonl").write_text('{"question": "Why?", "answer": "So."}\n{"question": "How?"}\n')
+    words = ["run", "one.jsonl", "--metrics", "classic.length.words", "--out", "x", "--fail-under", "every answer >= 1"]
+    assert in_process(words) == 2
+    said = capsys.readouterr().err
+    assert "Add the missing inputs" in said
+    assert "lower the limit" not in said
+
+
 def test_a_name_is_never_a_guess(capsys: pytest.CaptureFixture[str]) -> None:
     written(RUN)
     for words, said in {

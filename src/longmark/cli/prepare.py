@@ -25,7 +25,9 @@ def prepare(leaf: argparse.ArgumentParser, words: Sequence[str]) -> None:
     arguments = [action for action in leaf._actions if not action.option_strings]
     path = given.get("config") or Path(FILE)
     like_names = [word for word in read if Path(word).name == word and not Path(word).suffix]
-    if not (like_names or "config" in given or len(read) < len(arguments)) or not path.is_file():
+    if not (like_names or "config" in given or len(read) < len(arguments)):
+        return
+    if "config" not in given and not path.is_file():
         return
     project, verb = load(path), leaf.prog.partition(" ")[2]
     stands_for = {action.dest: NAMED.get(str(action.metavar)) for action in arguments}

@@ -138,6 +138,9 @@ def load(path: Path) -> Project:
     for name, options in runs.items():
         settled = {"out": path.parent / "runs" / name} | sections.get("run", {})
         runs[name] = settled | _settled(_leaves()["run"], options, path.parent)
+    outs = {path.parent / name: options["out"] for name, options in runs.items()}
+    for options in (*runs.values(), sections.get("run", {})):
+        options |= {key: outs[options[key]] for key in ("base", "canary") if options.get(key) in outs}
     for verb, options in sections.items():
         for action in options_of(_leaves()[verb]):
             key, value = NAMED.get(str(action.metavar)), options.get(action.dest)

@@ -326,9 +326,16 @@ class Forecast:
         """UserError if a gate cannot pass with these examples, whatever their scores."""
         if lines := [line for line, possible in self.lines() if not possible]:
             shown = "\n  ".join(lines[:10]) + (f"\n  … and {len(lines) - 10} more" if len(lines) > 10 else "")
+            advice = "Add answers, lower the limit, or test the mean itself: mean(METRIC)>=NUMBER"
+            seen = ((gate, key) for gate in self.gates for key in self._clusters if gate.system in (None, key[1]))
+            if any(key[0] in gate.scores and self._too_many_unscored(gate, key) for gate, key in seen):
+                advice = (
+                    "Add the missing inputs, leave out the answers without them, or test a metric that needs no such "
+                    "input; for a gate on a mean, --max-unscored allows more unscored answers"
+                )
             raise UserError(
-                f"--fail-under cannot be met by these examples, even if every score is perfect:\n  {shown}\nAdd "
-                "answers, lower the limit, or test the mean itself: mean(METRIC)>=NUMBER. Nothing was sent"
+                f"--fail-under cannot be met by these examples, even if every score is perfect:\n  {shown}\n"
+                f"{advice}. Nothing was sent"
             )
 
 
