@@ -66,15 +66,20 @@ class _Browser:
         clock.on("Emulation.virtualTimeBudgetExpired", lambda event: over.append(event))
         while (address := self._addresses.get()) is not None:
             try:
-                page.goto("about:blank")  # an address that differs in its state alone would not load the page again
+                clock.send("Emulation.setVirtualTimePolicy", {"policy": "advance"})
                 console.clear()
                 over.clear()
                 page.goto(address)
                 clock.send("Emulation.setVirtualTimePolicy", policy)
                 while not over:
                     page.wait_for_timeout(5)
-                self._replies.put((page.content(), list(console)))
+                reply = page.content(), list(console)
+                # An address that differs in its state alone would not load the page again; and a page whose clock runs
+                # free takes a whole core until the next one.
                 clock.send("Emulation.setVirtualTimePolicy", {"policy": "advance"})
+                page.goto("about:blank")
+                clock.send("Emulation.setVirtualTimePolicy", {"policy": "pause"})
+                self._replies.put(reply)
             except Exception as error:
                 self._replies.put(error)
 
