@@ -153,7 +153,7 @@ def test_a_name_cannot_write_a_verdict_line_of_its_own(longmark: Command):
     write_jsonl(Path("a.jsonl"), [{"id": str(i), "question": "Q?", "answer": TEXT, "system": forged} for i in range(3)])
     done = longmark(
         *("run", "a.jsonl", "--metrics", "score.readability", "--out", "out", "--quiet"),
-        *("--fail-under", "mean(score.readability.grade_level)<=1"),
+        *("--fail-under", "mean(score.readability.grade_level)<=0.1"),
     )
     assert done.code == 3
     assert [line for line in done.out.splitlines() if line.startswith("met:")] == []
