@@ -295,10 +295,11 @@ def _print_estimate(estimate: Estimate) -> None:
         print(f"In batches: at least {rounds}, one after the other, of up to {estimate.window:g} h each ({hours:g} h).")
     if estimate.affordable is not None:
         (calls, batches), total = estimate.affordable, estimate.total
-        part = "all" if calls == total.calls else f"about {calls:,} of"
-        end = "" if calls == total.calls else "; then too few fit into another, and the run ends"
+        part = "all" if calls == total.calls else f"{calls:,} of"
+        go = f"in {counted(batches, 'batch', 'batches')}, one after the other" if batches else "in no batch"
+        end = "" if calls == total.calls else ", and the run would end; calls usually cost less, and then more go"
         print(
-            f"With --max-usd, {part} {total.calls:,} calls go in {counted(batches, 'batch', 'batches')}, one after the "
-            f"other{end}. Each call reserves the most that it can cost: {cost(total.reserved)} for all."
+            f"With --max-usd, if each call cost the most that it can ({cost(total.reserved)} for all), {part} "
+            f"{total.calls:,} calls would go {go}{end}."
         )
     print(f"Rows already computed: {estimate.rows_done:,}. Tokens are estimated from text lengths. Nothing was sent.")
