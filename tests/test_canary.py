@@ -71,15 +71,19 @@ def test_a_judge_that_has_changed_fails_the_gate_and_is_asked_anew(capsys: pytes
         assert scored(server, *canary) == 3, "a drop is a change, too"
 
 
-def test_few_answers_decide_nothing_and_a_budget_counts_the_canary(capsys: pytest.CaptureFixture[str]) -> None:
+def test_few_answers_are_refused_and_a_budget_counts_the_canary(capsys: pytest.CaptureFixture[str]) -> None:
     with serve(answer=replies(lambda: 0, lambda: "v")) as server:
-        assert scored(server, "--limit", "3") == 0
+        for few, why in (("2", "2 questions are too few"), ("3", "so few questions (3); at least 6 are needed")):
+            assert scored(server, "--limit", few) == 0
+            Path("out").rename(f"kept{few}")
+            assert scored(server, "--canary", f"kept{few}") == 2
+            assert why in capsys.readouterr().err
+        assert server.counts["requests"] == 3, "the canary was not asked"
+        assert scored(server, "--limit", "8") == 0
         Path("out").rename("kept")
-        assert scored(server, "--limit", "3", "--canary", "kept", "--json", "ci.json") == 3
-        (gate,) = gates()
-        assert (gate["result"], gate["met"]) == ("undecided", False)
-        assert scored(server, "--canary", "kept", "--max-calls", "5", "--json", "ci.json") == 4
-        assert server.counts["requests"] == 3 + 3 + 3 + 2, "two of five are left for the run"
+        assert scored(server, "--canary", "kept", "--max-calls", "9", "--json", "ci.json") == 4
+        assert server.counts["requests"] == 8 + 8 + 1, "one of nine is left for the run"
+        assert [gate["result"] for gate in gates()] == ["met"]
         files = ("--json", "ci.json", "--junit", "ci.xml", "--summary", "ci.md")
         Path("ci.json").unlink()
         assert scored(server, "--canary", "kept", "--max-calls", "2", *files) == 4

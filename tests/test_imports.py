@@ -85,6 +85,7 @@ def name_of(path: Path) -> str:
 MODULES = {name_of(path): path for path in sorted(SOURCE.rglob("*.py"))}
 
 
+@cache
 def place(module: str, layers: tuple[tuple[str, ...], ...] = LAYERS) -> int | None:
     """The place of a module: of the longest name in the layers that it is or stands under."""
     fits = [
@@ -120,10 +121,16 @@ def statements(node: ast.AST, inside_functions: bool) -> Iterator[ast.Import | a
             yield from statements(child, inside_functions)
 
 
+@cache
+def tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@cache
 def imported(path: Path, *, inside_functions: bool = True) -> list[tuple[int, str]]:
     """(line, module) of what a file imports; `from longmark.models import client` is `longmark.models.client`."""
     found = []
-    for node in statements(ast.parse(path.read_text(encoding="utf-8")), inside_functions):
+    for node in statements(tree(path), inside_functions):
         if isinstance(node, ast.Import):
             found += [(node.lineno, alias.name) for alias in node.names]
             continue
@@ -136,7 +143,7 @@ def imported(path: Path, *, inside_functions: bool = True) -> list[tuple[int, st
 
 def of_anything(path: Path) -> Iterator[str]:
     """The modules that a file imports anywhere, for types too."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(tree(path)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):

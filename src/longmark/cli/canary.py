@@ -53,14 +53,30 @@ def metrics_of(kept: Path, settings: Settings) -> list[str]:
     if not (kept / "examples.jsonl").is_file() or not (kept / "rows.jsonl").is_file():
         raise UserError(f"--canary {kept}: expected a run folder, with examples.jsonl and rows.jsonl")
     refuse_pairs([read_manifest(kept)])
-    there = {row.metric for row in rows_of(kept) if row.score is not None}
+    rows = [(row.metric, row.system, row.question_id) for row in rows_of(kept) if row.score is not None]
+    there = {metric for metric, _system, _question in rows}
     found = [chosen.name for chosen in settings.selected if chosen.metric.models and there.intersection(chosen.scores)]
     if not found:
         judged = ", ".join(chosen.name for chosen in settings.selected if chosen.metric.models)
         raise UserError(
             f"--canary {kept}: it has no score of a metric of this run that asks a model ({judged or 'there is none'})"
         )
+    of = {name for chosen in settings.selected if chosen.name in found for name in chosen.scores} & there
+    if why := _too_few([(system, question) for metric, system, question in rows if metric in of], len(of)):
+        raise UserError(f"--canary {kept}: {why}")
     return found
+
+
+def _too_few(answered: list[tuple[str | None, str | None]], metrics: int) -> str | None:
+    """Why no change, however large, can be significant. answered: (system, question) of each score."""
+    from longmark.analysis.compare.checks import FEWEST_TESTED
+    from longmark.analysis.compare.comparison import DRAWS
+    from longmark.analysis.compare.tests import undetectable
+
+    systems, questions = (len(set(its)) for its in zip(*answered, strict=True))
+    if questions < FEWEST_TESTED:
+        return f"{questions:,} questions are too few to be compared"
+    return undetectable(2, questions, DRAWS, metrics, 0.05 / systems)
 
 
 def check(kept: Path, metrics: list[str], options: RunOptions) -> Outcome:

@@ -43,7 +43,7 @@ def test_the_page_of_a_generator_shows_each_answer_once_with_all_its_scores(
         assert f'"score.{metric} by {whose}"' in page
     assert "on 15 metrics by" in page
     assert (
-        "<bdi>Specificity: hazard, samples=1 (no)</bdi> <code>score.specificity.hazard@samples=1 by no</code>" in page
+        "<bdi>Specificity: hazard (samples=1) (no)</bdi> <code>score.specificity.hazard@samples=1 by no</code>" in page
     )
 
 
