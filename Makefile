@@ -33,7 +33,7 @@ check: $(VENV)/.stamp
 	$(BIN)/ruff check
 	@# types are checked while the tests run, and reported after them; one process more than cores, since many tests wait
 	$(BIN)/mypy > $(VENV)/mypy.txt 2>&1 & types=$$!; \
-	$(BIN)/pytest -m "not slow" -n $$($(BIN)/python -c "import os; print(min(4, os.cpu_count() + 1))") --dist loadscope --durations 25 --durations-min 3; tests=$$?; \
+	$(BIN)/pytest -m "not slow" -n $$($(BIN)/python -c "import os; print(min(4, os.cpu_count() + 1))") --dist loadscope --no-loadscope-reorder --durations 25 --durations-min 3; tests=$$?; \
 	wait $$types; types=$$?; cat $(VENV)/mypy.txt; exit $$((tests || types))
 
 # What needs the judge for longer than a unit test may take: documented commands on the embedded judge.

@@ -234,7 +234,7 @@ def test_a_budget_that_leaves_a_tiny_batch_ends_the_run_and_its_rest_serves_sing
         [session] = manifest_of(tmp_path / "free")["sessions"]
         limit = str(0.8 * session["usd"])  # after 20 single calls there is money for 2 of 40
         dry = score(tmp_path, "tight", "--batch", "--max-usd", limit, "--dry-run").out
-        assert "too few fit into another, and the run ends" in dry
+        assert "and the run would end" in dry
         done = score(tmp_path, "tight", "--batch", "--max-usd", limit)
         [session] = manifest_of(tmp_path / "tight")["sessions"]
         assert (done.code, server.created, session["requests"], session["stopped"]) == (4, 1, 20, "budget")
