@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.analysis.compare.runs import Values, run_of
+from tests.analysis.compare.runs import Values, run_of, signed
 from tests.program import run
 from tests.report.runs import RELEVANCE
 
@@ -140,4 +140,21 @@ def test_the_verb(both: Path, tmp_path: Path):
     assert "10 labels are few: from 50 on, intervals keep their level" in done.out
     assert "Could a system do without labels of its own" in (tmp_path / "o" / "report.html").read_text()
     alone = run("compare", str(both), "--transport", ".1", home=tmp_path / "home", cwd=tmp_path)
-    assert alone.err == "longmark: --label, --transport and --no-calibration need labels: add --labels FILE\n"
+    assert alone.err == "longmark: --transport needs labels: add --labels FILE\n"
+
+
+@pytest.mark.parametrize("by", ["run", "system"])
+def test_systems_without_a_name_have_that_of_the_run_though_it_has_a_dot(by: str, tmp_path: Path):
+    runs = [run_of(tmp_path / f"v1.{name}", {"": its}) for name, its in scores().items()]
+    named = [{**one, "example_id": one["example_id"][1:], "system": f"v1.{one['example_id'][0]}"} for one in ratings()]
+    found: Any = correct(compare(runs, draws=200, by=by), named)
+    assert found.joined == N
+    assert abs(found.metrics[0].pairs["v1.a", "v1.b"].value + 0.2) < 0.1
+
+
+def test_of_several_judges_their_mean_is_corrected(tmp_path: Path):
+    judges = [run_of(tmp_path / name, scores(), signed(models={"judge": [name]})) for name in ("gpt", "llama")]
+    found: Any = correct(compare(judges, draws=200, judges=True), ratings())
+    one = corrected([judges[0]], ratings())
+    assert found.joined == N
+    assert found.metrics[0].pairs["a", "b"].value == pytest.approx(one.metrics[0].pairs["a", "b"].value)

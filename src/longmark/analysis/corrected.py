@@ -27,7 +27,7 @@ from longmark.report.format import counted, listed, metric_titles
 from longmark.report.tables import Column
 from longmark.scores.answers import read_answers
 from longmark.scores.clusters import QUESTION
-from longmark.scores.files import paths_given
+from longmark.scores.files import name_of, paths_given
 from longmark.scores.labels import ColumnOptions, Labels, decisive
 from longmark.scores.observations import Observation
 from longmark.scores.paired import BY_RUN, Scores, read_scores
@@ -104,7 +104,7 @@ def correct(comparison: Comparison, labels: str | Path | Iterable[Mapping[str, A
     """
     chosen = options_of(CorrectionOptions, options, "correct")
     paths = paths_given(comparison.runs)
-    scores = read_scores(paths, comparison.by, comparison.cluster)
+    scores = read_scores(paths, comparison.by, comparison.cluster, judges=bool(comparison.judges))
     metrics = [one.metric for one in comparison.metrics if not without_slice(one.metric)[1]]
     with Labels(labels, options=ColumnOptions(mapping=chosen.mapping)) as human:
         if human.choices:
@@ -152,8 +152,7 @@ def _cells(paths: Sequence[Path], scores: Scores) -> dict[str, dict[Cell, set[st
     found: dict[str, dict[Cell, set[str]]] = {}
     for run, path in enumerate(paths):
         for answer in read_answers([path]).answers:
-            by_run = scores.by == BY_RUN
-            system = scores.systems[run] if by_run else answer.system or path.stem
+            system = scores.systems[run] if scores.by == BY_RUN else answer.system or name_of(path)
             if answer.question_id in questions and system in scores.systems:
                 cell = questions[answer.question_id], scores.systems.index(system)
                 found.setdefault(answer.example_id, {}).setdefault(cell, set()).update({answer.system, system})

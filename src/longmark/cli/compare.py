@@ -119,8 +119,9 @@ def compare(arguments: argparse.Namespace) -> int:
     options.update(slices=[one for one in fields if one not in what])
     options.update(systems=split(arguments.systems), margin=parsed(arguments.margin))
     options.update(against_first=arguments.fail_if_worse or arguments.require_decision)
-    if arguments.labels is None and (arguments.label or arguments.transport is not None or arguments.no_calibration):
-        raise UserError("--label, --transport and --no-calibration need labels: add --labels FILE")
+    of_labels = ("label", "map", "order", "no_calibration", "transport")
+    if arguments.labels is None and (given := [one for one in of_labels if getattr(arguments, one)]):
+        raise UserError(f"--{given[0].replace('_', '-')} needs labels: add --labels FILE")
 
     def page(found: Comparison) -> Document:
         made = document(found)

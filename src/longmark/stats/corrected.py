@@ -266,7 +266,6 @@ def calibrated(table: LabelledScores, seed: Seed = 0) -> LabelledScores:
     fold = np.full(int(numbers.max()) + 1, -1)
     fold[order] = np.arange(len(order)) % _FOLDS
     of, weights = fold[numbers][:, None], table.weight()
-    found = np.zeros_like(table.scores)
     each = []
     for k in range(_FOLDS):
         rest = both & (of != k)
