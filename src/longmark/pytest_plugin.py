@@ -85,9 +85,9 @@ def assert_scores(result: Result, *gates: str, by: str | Sequence[str] = (), max
     most = them.MAX_UNSCORED if max_unscored is None else max_unscored
     lines = []
     for gate in chosen:
-        failed = [one.line for one in them.check_gates([gate], summary, most) if not one.met]
-        lines += [*failed, *(_answers(result, gate, summary.facts) if failed else ())]
-        if failed and gate.kind == them.BOUND and any("cannot show" in one for one in failed):
+        failed = [one for one in them.check_gates([gate], summary, most) if not one.met]
+        lines += [*(one.line for one in failed), *(_answers(result, gate, summary.facts) if failed else ())]
+        if any(one.short for one in failed):
             lines.append(f"  To test the mean itself: mean({gate.metric}){gate.sign}{gate.limit:g}")
     if lines:
         pytest.fail("\n".join(lines), pytrace=False)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from longmark.cli.arguments import INTERRUPTED, NO_VALUE, needs_stats
-from longmark.cli.base import pairs_of
+from longmark.cli.base import NOT_TESTED, pairs_of
 from longmark.engine.estimate import MetricEstimate, dry_run
 from longmark.engine.run import finish, make_settings, open_cache
 from longmark.engine.session import execute
@@ -30,8 +30,6 @@ from longmark.report.gates import MET, NOT_MET, UNDECIDED, Checked
 from longmark.report.tables import one_line
 from longmark.scores.files import rows_of
 from longmark.scores.manifest import read_manifest, refuse_pairs
-
-NOT_TESTED = "not tested"
 
 
 @dataclass(frozen=True)

@@ -117,7 +117,8 @@ class Gate:
 class Checked:
     """Whether a gate holds for a metric and system (`""`: all or none). rule: what was tested; result: `met`,
     `not met`, `undecided` or `unscored` (too many rows are), of a comparison as in `analysis.compare.gate`; line: for
-    people; needed: the answers (or clusters) from which on it can pass, None: no number, or not known."""
+    people; needed: the answers (or clusters) from which on it can pass, None: no number, or not known; short: there
+    are fewer, so that it could not pass whatever their scores."""
 
     metric: str
     system: str
@@ -125,6 +126,7 @@ class Checked:
     result: str
     line: str
     needed: int | None = None
+    short: bool = False
 
     @property
     def met(self) -> bool:
@@ -198,8 +200,8 @@ def gates_of(
     """The gates of texts, held against the names of the scores that there will be.
 
     bounds: of the scores, where they are known; where: of the texts, for errors; canonical: the name of a score as it
-    is known (`metrics.canonical`). UserError where a gate is malformed or
-    its limit lies outside the bounds of every metric that it names; UnknownName where it names no metric.
+    is known (`metrics.canonical`). UserError where a gate is malformed or its limit lies outside the bounds of every
+    metric that it names; UnknownName where it names no metric.
     """
     names, found = list(known), []
     slices = dict.fromkeys(part for name in names if (part := without_slice(name)[1]))
@@ -363,11 +365,11 @@ def check_gates(gates: Iterable[Gate], summary: Summary, max_unscored: float = M
             facts = summary.facts[cell.metric]
             needed = gate.needed((facts.lo, facts.hi))
             result, why = _tested(gate, cell, max_unscored, summary)
-            if "cannot show" not in why and "can show" not in why:
-                why += f"; {gate.remark(needed, summary.clusters if cell.clusters else 'answers')}"
+            few = _too_few(gate, cell.bounded, needed, summary.clusters)
+            why += few or f"; {gate.remark(needed, summary.clusters if cell.clusters else 'answers')}"
             rule = f"{gate.rule(cell.metric)} for {one_line(cell.system)}"
             line = f"{MET if result == MET else NOT_MET}: {rule}: {why}"
-            checks.append(Checked(cell.metric, cell.system, rule, result, line, needed))
+            checks.append(Checked(cell.metric, cell.system, rule, result, line, needed, bool(few)))
     return checks
 
 
@@ -411,7 +413,6 @@ def _tested(gate: Gate, cell: Cell, max_unscored: float, summary: Summary) -> tu
     else:
         end = scores.lower() if above else scores.upper()
         name = f"bound ({100 * (1 - TAIL):g} %, Gaffke{over})"
-        more = _too_few(gate, scores, summary.clusters)
     places = summary.decimals(cell.metric)
 
     def holds(end: float) -> bool:
@@ -421,7 +422,7 @@ def _tested(gate: Gate, cell: Cell, max_unscored: float, summary: Summary) -> tu
     if unscored and result == MET:
         worst, counted = _with_unscored(gate, cell, end)
         if not holds(counted):
-            result, more = UNDECIDED, f"; undecided: with unscored answers as {worst:g} it is {shown(counted)}{more}"
+            result, more = UNDECIDED, f"; undecided: with unscored answers as {worst:g} it is {shown(counted)}"
     count = f"{cell.scored} of {cell.n} scored"
     if gate.kind == MEAN:
         return result, f"the mean is {shown(end)} ({count}){more}"
@@ -464,9 +465,10 @@ def _with_unscored(gate: Gate, cell: Cell, end: float) -> tuple[float, float]:
     return worst, scores.lower() if gate.above else scores.upper()
 
 
-def _too_few(gate: Gate, scores: BoundedScores, clusters: str) -> str:
+def _too_few(gate: Gate, scores: BoundedScores | None, needed: int | None, clusters: str) -> str:
     """What to say where the limit could not be reached by this many scores even if all were perfect."""
-    needed = gate.needed((scores.lo, scores.hi))
+    if gate.kind != BOUND or not scores or scores.outside:
+        return ""
     perfect = f"even if all are {scores.hi if gate.above else scores.lo:.2f}"
     if needed is None:
         return f"; no number of scores can show {gate.limit:g}, {perfect}"

@@ -68,9 +68,9 @@ class Change:
 @dataclass(frozen=True)
 class Outcome:
     """What a verb found. name: of what it is about, the same each time; says: the conclusion in a sentence; table: the
-    result for people; spent: calls, tokens and dollars, if they are not those of the rows; canary: the part of
-    spent that `--canary` took, None without one; error: why there is no valid
-    result, "" if there is; differences: of a comparison; changes: against a base run."""
+    result for people; spent: calls, tokens and dollars, if they are not those of the rows; canary: the part of spent
+    that `--canary` took, None without one; error: why there is no valid result, "" if there is; differences: of a
+    comparison; changes: against a base run."""
 
     verb: str
     name: str
