@@ -115,7 +115,7 @@ class RunFolder:
             file.unlink(missing_ok=True)
         database = sqlite3.connect(index, isolation_level=None)
         database.execute("PRAGMA synchronous=OFF")
-        database.execute("PRAGMA journal_mode=OFF")
+        database.execute("PRAGMA journal_mode=MEMORY")
         database.executescript(_SCHEMA)
         database.execute("BEGIN")
         return database

@@ -38,14 +38,14 @@ from longmark.errors import OverBudget
 from longmark.models.protocols import MOST_TOKENS, Tokens
 from longmark.models.settings import TokenPrice
 
-_TEMPLATE = 500  # tokens that a chat template may add to a prompt, at most
-_BYTES = 4  # of a prompt, for one token of the estimate; no tokenizer makes more tokens than bytes
+TEMPLATE = 500  # tokens that a chat template may add to a prompt, at most
+BYTES = 4  # of a prompt, for one token of the estimate; no tokenizer makes more tokens than bytes
 Price = Callable[[Tokens], float | None]  # US dollars for the tokens of one call; None: not known
 
 
 def estimate_tokens(text_bytes: int) -> int:
     """Tokens in a text of so many UTF-8 bytes, about: 4 bytes a token, and the few that a chat template adds."""
-    return text_bytes // _BYTES + 16
+    return text_bytes // BYTES + 16
 
 
 @dataclass(slots=True)
@@ -77,8 +77,8 @@ class Budget:
     """max_calls: requests sent, tries again included. max_tokens: prompt and completion tokens. max_usd: US dollars.
 
     stopped: why no further call is allowed, "" as long as some are. overran: an endpoint counted more than a call could
-    take. replies: those that took of what is limited. group: shares the limits with
-    other sessions; None: this one has them alone.
+    take. replies: those that took of what is limited. group: shares the limits with other sessions; None: this one has
+    them alone.
     """
 
     max_calls: int | None = None
@@ -202,7 +202,7 @@ class Budget:
 
 def _most_prompt(most: Tokens) -> int:
     """The most tokens of a prompt whose tokens were estimated: as many as it has bytes, and the chat template's."""
-    return _BYTES * most.prompt + _TEMPLATE
+    return BYTES * most.prompt + TEMPLATE
 
 
 def free(_tokens: Tokens) -> float | None:

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 
 from longmark.errors import UserError
 from longmark.models import stores
+from longmark.models.budget import BYTES, TEMPLATE
 
 if TYPE_CHECKING:
     from longmark.models.budget import Budget, Reservation
@@ -34,12 +35,15 @@ _EVERY = 2.0  # seconds between two reports
 # For how many calls a session takes at once, and for how many times as many there must be enough left.
 _STEPS = ((64, 8), (8, 8), (1, 1))
 _COLUMNS = ("calls", "tokens", "usd", "held_calls", "held_tokens", "held_usd")
+_TIER = 1.5  # how much dearer a token of a long prompt can be than the ledger's estimate, which is of a shorter one
 # What a reservation was made of (`models.budget`), and no less in dollars: the ledger has the price of the estimate.
-_LEDGER = """SELECT coalesce(sum(count), 0),
+_PROMPT = f"({BYTES} * most_prompt + {TEMPLATE})"
+_LEDGER = f"""SELECT coalesce(sum(count), 0),
     coalesce(sum(CASE WHEN state = 'unreached' THEN 0 WHEN state = 'answered' AND prompt IS NOT NULL
-        THEN prompt + completion ELSE 4 * most_prompt + 500 + most_completion END), 0),
+        THEN prompt + completion ELSE {_PROMPT} + most_completion END), 0),
     coalesce(sum(CASE WHEN state = 'unreached' THEN 0.0 WHEN state = 'answered' AND usd IS NOT NULL THEN usd
-        ELSE coalesce(6 * most_usd, 1e300) END), 0.0)
+        ELSE coalesce({_TIER} * most_usd * {_PROMPT} / CASE WHEN most_prompt > 0 THEN most_prompt ELSE 1 END, 1e300)
+        END), 0.0)
 FROM attempts JOIN sessions ON sessions.id = attempts.session WHERE token = ?"""
 
 
