@@ -19,6 +19,7 @@ from longmark.models.cache import CallCache
 from longmark.models.client import Client, UsageLog
 from longmark.models.protocols import Capabilities, ChatReply, ChatRequest, Message, Tokens
 from longmark.models.settings import TokenPrice
+from longmark.models.stores.copying import Copied
 from longmark.records.parts import Part
 
 PRICE = given(TokenPrice(input=1.0, output=100.0, cached=None, batch=None))
@@ -140,6 +141,49 @@ def test_of_a_killed_session_what_it_sent_is_spent_and_the_rest_comes_back(place
         work.cancel()
         await other.close()
         one.cache.close()
+
+    asyncio.run(asyncio.wait_for(main(), 60))
+
+
+def test_a_process_that_was_suspended_for_longer_than_its_lease_asks_again_before_it_sends(place: Place):
+    async def main() -> None:
+        model, limits = Endpoint(), {"max_calls": 100}
+        one, other = Session(place("a"), limits), Session(place("a"), limits)
+        assert refused(await one.ask(model, 1)) == 0
+        group = one.client.budget.group
+        assert isinstance(group, budget_group.BudgetGroup)
+        assert group._may[0] > 1
+        await one.die()
+        group._until = 0.0  # as the clock says when it goes on
+        assert refused(await other.ask(model, *range(100, 200))) == 1
+        assert refused(await one.ask(model, *range(2, 6))) == 4
+        assert model.calls == 100
+        await one.close()
+        await other.close()
+
+    asyncio.run(asyncio.wait_for(main(), 60))
+
+
+def test_a_copied_cache_brings_what_sessions_have_spent_and_not_what_they_hold(place: Place):
+    async def main() -> None:
+        model, hung, limits = Endpoint(), Endpoint(), {"max_calls": 10}
+        hung.waits.clear()
+        ended, killed, running = (Session(place("a"), limits) for _ in range(3))
+        assert refused(await ended.ask(model, 1, 2)) == 0
+        await ended.close()
+        lost = asyncio.ensure_future(killed.ask(hung, 3))
+        await until(lambda: hung.calls == 1)
+        await killed.die()
+        assert refused(await running.ask(model, 4)) == 0
+        there = CallCache(place("b"))
+        assert [await there.aside(there.take_from, place("a")) for _ in "ab"] == [Copied(3, 3, 0, 2), Copied()]
+        there.close()
+        await running.close()
+        other = Session(place("b"), limits)
+        assert refused(await other.ask(model, *range(100, 110))) == 3  # of 10, two were spent, and one is unknown
+        await other.close()
+        lost.cancel()
+        killed.cache.close()
 
     asyncio.run(asyncio.wait_for(main(), 60))
 

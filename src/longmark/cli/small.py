@@ -106,6 +106,8 @@ def copy_cache(arguments: argparse.Namespace) -> int:
         copied = store.take_from(cache_path(arguments.source))
         replies = counted(copied.replies, "stored reply", "stored replies")
         print(f"{replies} and {counted(copied.attempts, 'attempt')} copied into {store.path}")
+        if copied.shares:
+            print(f"Copied what {counted(copied.shares, 'session')} spent of the budgets of groups")
         if copied.others:
             print(f"{counted(copied.others, 'call')} had another reply there, which stays")
     return 0

@@ -8,13 +8,15 @@ process (`models.budget`). A session takes enough for a few calls at once and gi
 fit and nobody holds anything.
 
 A row is kept by a lease. After a killed process's lease, whoever asks next ends its row: what the ledger says that its
-requests took, or can have taken, is spent; the rest of what it held comes back.
+requests took, or can have taken, is spent; the rest of what it held comes back. A process that was only suspended sends
+nothing after its lease before it has asked again.
 """
 
 from __future__ import annotations
 
 import asyncio
 import math
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -22,29 +24,15 @@ from typing import TYPE_CHECKING
 
 from longmark.errors import UserError
 from longmark.models import stores
-from longmark.models.budget import BYTES, TEMPLATE
+from longmark.models.stores.shares import CHANGE, COLUMNS, Amounts, end, end_lapsed
 
 if TYPE_CHECKING:
     from longmark.models.budget import Budget, Reservation
     from longmark.models.cache import CallCache
 
-Amounts = tuple[int, int, float]
-"""Requests, tokens, US dollars."""
-
 _EVERY = 2.0  # seconds between two reports
 # For how many calls a session takes at once, and for how many times as many there must be enough left.
 _STEPS = ((64, 8), (8, 8), (1, 1))
-_COLUMNS = ("calls", "tokens", "usd", "held_calls", "held_tokens", "held_usd")
-_TIER = 1.5  # how much dearer a token of a long prompt can be than the ledger's estimate, which is of a shorter one
-# What a reservation was made of (`models.budget`), and no less in dollars: the ledger has the price of the estimate.
-_PROMPT = f"({BYTES} * most_prompt + {TEMPLATE})"
-_LEDGER = f"""SELECT coalesce(sum(count), 0),
-    coalesce(sum(CASE WHEN state = 'unreached' THEN 0 WHEN state = 'answered' AND prompt IS NOT NULL
-        THEN prompt + completion ELSE {_PROMPT} + most_completion END), 0),
-    coalesce(sum(CASE WHEN state = 'unreached' THEN 0.0 WHEN state = 'answered' AND usd IS NOT NULL THEN usd
-        ELSE coalesce({_TIER} * most_usd * {_PROMPT} / CASE WHEN most_prompt > 0 THEN most_prompt ELSE 1 END, 1e300)
-        END), 0.0)
-FROM attempts JOIN sessions ON sessions.id = attempts.session WHERE token = ?"""
 
 
 @dataclass(eq=False)
@@ -57,7 +45,8 @@ class BudgetGroup:
     cache: CallCache
     token: str
     wake: Callable[[], None]
-    _may: Amounts = (0, 0, 0.0)  # what the session may have spent in all
+    _may: Amounts = (0, 0, 0.0)  # what the session may have spent in all,
+    _until: float = 0.0  # and until when: the lease, by this machine's clock, which goes on while it sleeps
     _needed: Reservation | None = None
     _idle: bool = False
     _asking: asyncio.Task[None] | None = None
@@ -76,7 +65,7 @@ class BudgetGroup:
         return False
 
     def _fits(self, held: Reservation) -> bool:
-        return all(
+        return time.time() < self._until and all(
             limit is None or not next_ or used + next_ <= may
             for limit, used, next_, may in zip(self._limits, self.budget.used, _needs(held), self._may, strict=True)
         )
@@ -91,7 +80,9 @@ class BudgetGroup:
             while (held := self._needed) is not None and not self.budget.stopped:
                 spent, used = self.budget.spent, self.budget.used
                 self._may = used  # nothing more goes out until it is known
+                asked = time.time()
                 self._may, others = await self.cache.aside(self._take, spent, used, _needs(held))
+                self._until = asked + stores.LEASE
                 if self._fits(held):
                     return
                 if spent == used and not others:
@@ -112,9 +103,10 @@ class BudgetGroup:
                 continue
             if self._idle:
                 self._may = self.budget.used
-            self._idle, may = True, self._may
+            self._idle, asked = True, time.time()
             with suppress(UserError):  # whoever asks next is told
-                await self.cache.aside(self._take, self.budget.spent, may, None)
+                if await self.cache.aside(self._renew, self.budget.spent, self._may):
+                    self._until = asked + stores.LEASE
 
     async def close(self) -> None:
         """Ends the session's row. UserError where the cache is not usable."""
@@ -139,47 +131,41 @@ class BudgetGroup:
 
     # In the thread of the cache, where there is one ------------------------------------------------------------------
 
-    def _take(self, spent: Amounts, used: Amounts, wanted: Amounts | None) -> tuple[Amounts, bool]:
+    def _take(self, spent: Amounts, used: Amounts, wanted: Amounts) -> tuple[Amounts, bool]:
         """Reports what was spent and is in flight, and takes what is wanted, if it fits; what the session may have
         spent now, and whether others hold anything."""
         store = self.cache.store
         with store.unit():
-            self._end_lapsed()
-            query = f"SELECT {', '.join(f'coalesce(sum({one}), 0)' for one in _COLUMNS)} FROM budgets WHERE name = ?"
+            end_lapsed(store)
+            query = f"SELECT {', '.join(f'coalesce(sum({one}), 0)' for one in COLUMNS)} FROM budgets WHERE name = ?"
             sums = store.do(f"{query} AND session <> ?", (self.name, self.token)).fetchone()
             left = [
                 math.inf if limit is None else limit - total - held - own
                 for limit, total, held, own in zip(self._limits, sums[:3], sums[3:], used, strict=True)
             ]
             may = used
-            for times, part in _STEPS if wanted else ():
-                if all(times * part * one <= rest or not one for one, rest in zip(wanted or (), left, strict=True)):
-                    may = _sum(used, wanted or used, times)
+            for times, part in _STEPS:
+                if all(times * part * one <= rest or not one for one, rest in zip(wanted, left, strict=True)):
+                    may = _sum(used, wanted, times)
                     break
-            self._write(self.token, spent, _sum(may, spent, -1), store.now() + stores.LEASE)
+            values = (*spent, *_sum(may, spent, -1), store.now() + stores.LEASE, self.name, self.token)
+            if not store.do(CHANGE, values).rowcount:
+                marks = ", ".join("?" * len(values))
+                insert = f"INSERT INTO budgets ({', '.join(COLUMNS)}, until, name, session) VALUES ({marks})"
+                store.do(insert, values)
         return may, any(sums[3:])
 
-    def _end_lapsed(self) -> None:
-        query = f"SELECT session, {', '.join(_COLUMNS)} FROM budgets WHERE name = ? AND until > 0 AND until <= ?"
-        for session, *its in self.cache.store.do(query, (self.name, self.cache.store.now())).fetchall():
-            self._end(session, (its[0], its[1], its[2]), (its[3], its[4], its[5]))
-
-    def _end(self, session: str, spent: Amounts, held: Amounts) -> None:
-        """Ends a row: of what it holds, what was not sent comes back."""
-        sent = self.cache.store.do(_LEDGER, (session,)).fetchone()
-        calls, tokens, usd = (min(own + most, max(own, its)) for own, most, its in zip(spent, held, sent, strict=True))
-        self._write(session, (int(calls), int(tokens), usd), (0, 0, 0.0), 0.0)
-
-    def _write(self, session: str, spent: Amounts, held: Amounts, until: float) -> None:
-        values = (*spent, *held, until, self.name, session)
-        change = f"UPDATE budgets SET {' = ?, '.join(_COLUMNS)} = ?, until = ? WHERE name = ? AND session = ?"
-        if not self.cache.store.do(change, values).rowcount:
-            insert = f"INSERT INTO budgets ({', '.join(_COLUMNS)}, until, name, session)"
-            self.cache.store.do(f"{insert} VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
+    def _renew(self, spent: Amounts, may: Amounts) -> bool:
+        """Reports what was spent, and keeps what is held. False where the lease has ended: others may have that now."""
+        store = self.cache.store
+        with store.unit():
+            now = store.now()
+            values = (*spent, *_sum(may, spent, -1), now + stores.LEASE, self.name, self.token, now)
+            return bool(store.do(f"{CHANGE} AND until > ?", values).rowcount)
 
     def _end_own(self) -> None:
         with self.cache.store.unit():
-            self._end(self.token, self.budget.spent, _sum(self._may, self.budget.spent, -1))
+            end(self.cache.store, self.name, self.token, self.budget.spent, _sum(self._may, self.budget.spent, -1))
 
 
 def _needs(held: Reservation) -> Amounts:

@@ -35,6 +35,7 @@ from longmark.models.stores import Attempt as Attempt
 from longmark.models.stores import Look, Seen, Store, Turn, Wish
 from longmark.models.stores import Unknown as Unknown
 from longmark.models.stores.copying import Copied, copy
+from longmark.models.stores.shares import end_lapsed
 from longmark.models.stores.sqlite import SqliteStore
 
 T = TypeVar("T")
@@ -307,6 +308,9 @@ class CallCache:
             raise UserError(f"the call cache {place} does not exist")
         with closing(CallCache(place)) as other:
             other.bury()
+            if not other.store.read_only:
+                with other.store.unit():
+                    end_lapsed(other.store)
             return copy(other.store, self.store)
 
     def close(self) -> None:

@@ -1,4 +1,5 @@
-"""What one call cache has and another has not, copied: replies, the ledger, facts about endpoints.
+"""What one call cache has and another has not, copied: replies, the ledger, facts about endpoints, and what sessions
+have spent of the budgets of groups.
 
 It can be repeated: what is there stays. Replies go in transactions of a few hundred, in the order of their keys, so
 that a copy that was killed goes on where it was. A session's attempts go in one transaction; those of a session that
@@ -26,11 +27,13 @@ _ATTEMPT = (
 
 @dataclass(slots=True)
 class Copied:
-    """replies, attempts: what was copied; others: calls that have another reply where it was copied to, which stays."""
+    """replies, attempts: what was copied; others: calls that have another reply where it was copied to, which stays;
+    shares: sessions whose part of a group's budget was copied."""
 
     replies: int = 0
     attempts: int = 0
     others: int = 0
+    shares: int = 0
 
 
 class _Ids:
@@ -69,6 +72,10 @@ def copy(source: Store, target: Store) -> Copied:
     with target.unit():
         facts = source.do("SELECT endpoint, fact FROM facts").fetchall()
         target.many("INSERT INTO facts VALUES (?, ?) ON CONFLICT DO NOTHING", facts)
+        spent = source.do("SELECT * FROM budgets WHERE until = 0").fetchall()  # by sessions that have ended
+        marks = ", ".join("?" * 9)
+        insert = f"INSERT INTO budgets VALUES ({marks}) ON CONFLICT DO NOTHING"
+        copied.shares = target.many(insert, spent) if spent else 0
         target.many(
             "INSERT INTO claims SELECT ?, ?, 0.0, ? WHERE NOT EXISTS (SELECT 1 FROM calls WHERE key = ?) "
             "ON CONFLICT DO NOTHING",
