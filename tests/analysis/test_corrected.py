@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -158,3 +158,72 @@ def test_of_several_judges_their_mean_is_corrected(tmp_path: Path):
     one = corrected([judges[0]], ratings())
     assert found.joined == N
     assert found.metrics[0].pairs["a", "b"].value == pytest.approx(one.metrics[0].pairs["a", "b"].value)
+
+
+def chosen() -> list[dict[str, Any]]:
+    """Labels of all high answers and of every third low one, each with its probability."""
+    high = [one for one in ratings(1) if one["value"] > 0.5]
+    low = sorted((one for one in ratings(1) if one["value"] <= 0.5), key=lambda one: one["value"])[1::3]
+    return [{**one, "inclusion_probability": p, "rater": "x"} for its, p in ((high, 1), (low, 1 / 3)) for one in its]
+
+
+def test_labels_drawn_with_unequal_chances_are_weighted(both: Path):
+    of_high = chosen()
+    weighted, as_they_are = (
+        corrected([both], its, calibrate=False, weight=0.0).metrics[0].means["a"].value
+        for its in (of_high, [{**one, "inclusion_probability": 0.5} for one in of_high])
+    )
+    truth = sum(truths()["a"]) / N
+    assert abs(weighted - truth) < 0.02 < 0.08 < as_they_are - truth
+    found = corrected([both], of_high)
+    assert found.drawn == (pytest.approx(1 / 3), 1)
+    assert "drawn with probabilities from 0.333 to 1" in section(found).note
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        (
+            [*chosen(), {"example_id": "a-1", "value": 1, "rater": "x"}],
+            r"is empty \(1 label\).*label next",
+        ),
+        ([{**one, "inclusion_probability": ""} for one in ratings()], r"is empty \(60 labels\)"),
+        (
+            [{**one, "inclusion_probability": 1.5} for one in ratings()],
+            "expected a number above 0, at most 1; found 1.5",
+        ),
+        ([{**one, "inclusion_probability": "often"} for one in ratings()], "at most 1; found"),
+        (
+            [
+                {**one, "rater": f"r{i}", "inclusion_probability": p}
+                for i, p in ((0, 0.5), (1, 0.6))
+                for one in ratings()
+            ],
+            "a-0 has 0.6 here, 0.5 before",
+        ),
+    ],
+)
+def test_labels_without_their_chances_are_refused(both: Path, labels: Any, message: str):
+    with pytest.raises(UserError, match=message):
+        corrected([both], labels)
+
+
+def test_the_bias_of_the_judge_is_what_it_was_made_with(both: Path):
+    (metric,) = corrected([both], ratings(), calibrate=False).metrics
+    assert metric.means["a"].bias.low < 0.24 < metric.means["a"].bias.high
+    assert abs(metric.means["b"].bias.value) < 0.05
+    assert metric.pairs["a", "b"].bias.low > 0.1
+
+
+def test_a_report_shows_raw_and_corrected_means(both: Path, tmp_path: Path):
+    lines = [f"{one['example_id']},{one['value']}" for one in ratings()]
+    (tmp_path / "labels.csv").write_text("\n".join(("example_id,value", *lines)))
+    words = ("report", str(both), "--labels", "labels.csv", "--out", "page.html")
+    done = run(*words, home=tmp_path / "home", cwd=tmp_path)
+    assert (done.code, done.err) == (0, "")
+    assert "Corrected by labels. b above a" in done.out
+    head = next(line for line in done.out.splitlines() if line.startswith("metric"))
+    assert [word in head for word in ("corrected", "bias", "scores alone")] == [True] * 3
+    page = (tmp_path / "page.html").read_text()
+    assert '<section id="corrected">' in page
+    assert "above 0, the judge scores the system too high" in page

@@ -2,8 +2,9 @@
 
 A system's cell of a question is the mean of its answers there, its label the mean of its raters' labels (a final label
 alone, where there is one). A label is joined by `example_id`, and by `system` (or the run's name) where several systems
-use one id; what cannot be joined is counted with the reason. The labelled answers must be a random sample: nothing here
-can see whether they are. Needs the extra `stats`.
+use one id; what cannot be joined is counted with the reason. The labelled answers must be a random sample: with equal
+chances, or with those of the column `inclusion_probability`. Nothing here can see whether they are. Needs the extra
+`stats`.
 """
 
 from __future__ import annotations
@@ -27,15 +28,16 @@ from longmark.report.format import counted, listed, metric_titles
 from longmark.report.tables import Column
 from longmark.scores.answers import read_answers
 from longmark.scores.clusters import QUESTION
-from longmark.scores.files import name_of, paths_given
-from longmark.scores.labels import ColumnOptions, Labels, decisive
+from longmark.scores.files import name_of, paths_given, shortest_names
+from longmark.scores.labels import PROBABILITY, ColumnOptions, Labels, decisive
 from longmark.scores.observations import Observation
-from longmark.scores.paired import BY_RUN, Scores, read_scores
+from longmark.scores.paired import BY_EACH, BY_RUN, Scores, read_scores
 from longmark.stats.corrected import (
     CorrectedEstimate,
     LabelledScores,
     Transport,
     between_raters,
+    bias_of,
     calibrated,
     corrected,
     raw_of,
@@ -49,14 +51,20 @@ Cell = tuple[int, int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CorrectionOptions:
-    """How labels correct scores.
+    """What labels correct, and how.
 
+    by, cluster, judges   as for `compare`; metrics, systems: names; all if none is given
     label      the label to correct to; None: the only one of the file. mapping, order: as for `metaeval`
     calibrate  scores are put on the labels' scale first, by one isotonic regression for all systems
     weight     λ; None: tuned, 1: as the paper on prediction-powered inference has it
     margin     in the labels' units: whether the other systems' labels would have corrected a system as well
     """
 
+    by: str | None = None
+    cluster: str = QUESTION
+    judges: bool = False
+    metrics: Sequence[str] = ()
+    systems: Sequence[str] = ()
     label: str | None = None
     mapping: Mapping[str, str] = field(default_factory=dict)
     order: Mapping[str, Sequence[str]] = field(default_factory=dict)
@@ -81,7 +89,8 @@ class CorrectedMetric:
 @dataclass(frozen=True, slots=True)
 class Correction:
     """What `correct` found. joined: labelled answers with a row; unjoined: reason -> answers without; raters: how many;
-    rater_variance: between them, None where no two labelled the same answers."""
+    rater_variance: between them, None where no two labelled the same answers; drawn: the least and the greatest
+    inclusion probability, None where the labels have none; scores, ratings: what was corrected, and by what."""
 
     file: str
     label: str
@@ -91,21 +100,36 @@ class Correction:
     unjoined: Mapping[str, int]
     raters: int
     rater_variance: float | None
-    cluster: str
+    drawn: tuple[float, float] | None
+    scores: Scores = field(repr=False)
+    ratings: Mapping[str, Mapping[Cell, float]] = field(repr=False)
     options: CorrectionOptions
 
 
-def correct(comparison: Comparison, labels: str | Path | Iterable[Mapping[str, Any]], **options: Any) -> Correction:
-    """The means of the compared systems and their differences, corrected by labels. options: the fields of
-    `CorrectionOptions`. Slices are not corrected.
+GivenLabels = str | Path | Iterable[Mapping[str, Any]]
 
-    UserError for a file without a label that has numbers, with choices, or with labels of none of the answers;
-    UnknownName for a label that is not there.
+
+def correct(comparison: Comparison, labels: GivenLabels, **options: Any) -> Correction:
+    """The means of the compared systems and their differences, corrected as by `correct_runs`. Slices are not."""
+    same = {"by": comparison.by, "cluster": comparison.cluster, "judges": bool(comparison.judges)}
+    metrics = [one.metric for one in comparison.metrics if not without_slice(one.metric)[1]]
+    return correct_runs(comparison.runs, labels, **same, metrics=metrics, systems=comparison.systems, **options)
+
+
+def correct_runs(runs: str | Path | Sequence[str | Path], labels: GivenLabels, **options: Any) -> Correction:
+    """The means of the systems of runs and their differences, corrected by labels. options: the fields of
+    `CorrectionOptions`.
+
+    UserError for a file without a label that has numbers, with choices, with labels of none of the answers, or with an
+    inclusion probability of some labels only; UnknownName for a label, a metric or a system that is not there.
     """
     chosen = options_of(CorrectionOptions, options, "correct")
-    paths = paths_given(comparison.runs)
-    scores = read_scores(paths, comparison.by, comparison.cluster, judges=bool(comparison.judges))
-    metrics = [one.metric for one in comparison.metrics if not without_slice(one.metric)[1]]
+    paths = paths_given(runs)
+    scores = read_scores(paths, chosen.by, chosen.cluster, judges=chosen.judges)
+    metrics = scores.named(chosen.metrics)
+    for system in chosen.systems:
+        if system not in scores.systems:
+            raise UnknownName(scores.by, system, scores.systems, f"There are {listed(scores.systems)}.")
     with Labels(labels, options=ColumnOptions(mapping=chosen.mapping)) as human:
         if human.choices:
             raise UserError(
@@ -118,7 +142,8 @@ def correct(comparison: Comparison, labels: str | Path | Iterable[Mapping[str, A
     scale = scale_of(ratings, tuple(chosen.order.get(name, ())), file)
     if not scale.numeric:
         raise UserError(f"{file}: {name} has no numbers; give the order of its values: --order {name}=LOWEST,…,HIGHEST")
-    values, unjoined = _joined(given, scale, _cells(paths, scores))
+    chances, cells_of = _chances(given, file), _cells(paths, scores)
+    values, unjoined = _joined(given, scale, cells_of)
     if not values:
         raise UserError(
             f"{file}: no label belongs to an answer of these systems: "
@@ -126,13 +151,52 @@ def correct(comparison: Comparison, labels: str | Path | Iterable[Mapping[str, A
         )
     cells = sorted({cell for its in values.values() for cell in its})
     variance = between_raters(values)
-    places = [scores.systems.index(name) for name in comparison.systems]
-    found = [_metric(scores, metric, places, values, cells, variance or 0.0, chosen) for metric in metrics]
+    places = [scores.systems.index(name) for name in chosen.systems or scores.systems]
+    tables = _Labelled(scores, values, chances and _weights(chances, cells_of), variance or 0.0)
+    found = [_metric(tables, metric, places, chosen) for metric in metrics]
     return Correction(
         *(file, name, scale, tuple(_adjusted(found, chosen.level)), len(cells), unjoined, len(values), variance),
-        cluster=scores.cluster,
+        drawn=(min(chances.values()), max(chances.values())) if chances else None,
+        scores=scores,
+        ratings=values,
         options=chosen,
     )
+
+
+_Named = tuple[str, str]
+"""An example's id and its system, "" where the file names none."""
+
+
+def _chances(given: Sequence[Observation], file: str) -> dict[_Named, float]:
+    """The inclusion probabilities of answers; {} if the file has none. UserError if it has some."""
+    found: dict[_Named, float] = {}
+    without = [one for one in given if PROBABILITY in one.given and one.given[PROBABILITY] is None]
+    if without:
+        raise UserError(
+            f"{file}:{without[0].line}: {PROBABILITY}: is empty ({counted(len(without), 'label')}). Answers that were "
+            "chosen with unequal chances correct nothing without them: draw answers by `longmark label next`, or "
+            "leave out these labels. If every answer had the same chance, remove the column"
+        )
+    for one in given:
+        if (
+            PROBABILITY in one.given
+            and found.setdefault(name := (one.example_id, one.system), chance := one.given[PROBABILITY]) != chance
+        ):
+            raise UserError(f"{file}:{one.line}: {PROBABILITY}: {name[0]} has {chance:g} here, {found[name]:g} before")
+    return found
+
+
+def _weights(chances: Mapping[_Named, float], cells: Mapping[str, Mapping[Cell, set[str]]]) -> dict[Cell, float]:
+    """Of each cell 1 / the inclusion probability of its answer. UserError where its answers have different ones."""
+    found: dict[Cell, float] = {}
+    for (example, system), chance in chances.items():
+        for cell, names in cells.get(example, {}).items():
+            if (not system or system in names) and found.setdefault(cell, 1 / chance) != 1 / chance:
+                raise UserError(
+                    f"{example}: several answers of one system to its question have different values of {PROBABILITY}; "
+                    "give them systems of their own"
+                )
+    return found
 
 
 def _label_of(human: Labels, wanted: str | None) -> str:
@@ -149,13 +213,16 @@ def _label_of(human: Labels, wanted: str | None) -> str:
 def _cells(paths: Sequence[Path], scores: Scores) -> dict[str, dict[Cell, set[str]]]:
     """example_id -> the cells of its answers, each with the names that its system goes by."""
     questions = {name: place for place, name in enumerate(scores.questions)}
+    runs = shortest_names([manifest.folder for manifest in scores.manifests])
     found: dict[str, dict[Cell, set[str]]] = {}
     for run, path in enumerate(paths):
         for answer in read_answers([path]).answers:
-            system = scores.systems[run] if scores.by == BY_RUN else answer.system or name_of(path)
+            own = answer.system or name_of(path)
+            each = {BY_RUN: scores.systems[run], BY_EACH: own if own in scores.systems else f"{own} ({runs[run]})"}
+            system = each.get(scores.by, own)
             if answer.question_id in questions and system in scores.systems:
                 cell = questions[answer.question_id], scores.systems.index(system)
-                found.setdefault(answer.example_id, {}).setdefault(cell, set()).update({answer.system, system})
+                found.setdefault(answer.example_id, {}).setdefault(cell, set()).update({answer.system, own, system})
     return found
 
 
@@ -175,30 +242,38 @@ def _joined(
     return means, Counter(without.values())
 
 
-def _metric(
-    scores: Scores,
-    metric: str,
-    compared: Sequence[int],
-    values: Mapping[str, Mapping[Cell, float]],
-    cells: Sequence[Cell],
-    variance: float,
-    options: CorrectionOptions,
-) -> CorrectedMetric:
-    matrix = scores.matrix(metric)
-    labels, raters = np.full_like(matrix, np.nan), [np.zeros_like(matrix) for _ in values]
-    for cell in cells:
-        own = {place: its[cell] for place, its in enumerate(values.values()) if cell in its}
-        labels[cell] = sum(own.values()) / len(own)
-        for place in own:
-            raters[place][cell] = 1 / len(own)
-    clusters = None if scores.cluster == QUESTION else scores.clusters
-    table = LabelledScores(matrix, labels, clusters=clusters, raters=raters, rater_variance=variance)
-    places = [place for place in compared if not np.isnan(matrix[:, place]).all()]
+@dataclass(frozen=True, slots=True)
+class _Labelled:
+    """What makes a metric's table: the scores, rater -> cell -> label, the cells' weights (none: all alike)."""
+
+    scores: Scores
+    values: Mapping[str, Mapping[Cell, float]]
+    weights: Mapping[Cell, float]
+    variance: float
+
+    def table(self, metric: str) -> LabelledScores:
+        matrix = self.scores.matrix(metric)
+        labels, raters = np.full_like(matrix, np.nan), [np.zeros_like(matrix) for _ in self.values]
+        weights = np.ones_like(matrix) if self.weights else None
+        for cell in {cell for its in self.values.values() for cell in its}:
+            own = {place: its[cell] for place, its in enumerate(self.values.values()) if cell in its}
+            labels[cell] = sum(own.values()) / len(own)
+            for place in own:
+                raters[place][cell] = 1 / len(own)
+            if weights is not None:
+                weights[cell] = self.weights[cell]
+        clusters = None if self.scores.cluster == QUESTION else self.scores.clusters
+        return LabelledScores(matrix, labels, weights, None, clusters, raters, self.variance)
+
+
+def _metric(tables: _Labelled, metric: str, compared: Sequence[int], options: CorrectionOptions) -> CorrectedMetric:
+    scores, table = tables.scores, tables.table(metric)
+    places = [place for place in compared if not np.isnan(table.scores[:, place]).all()]
     used = calibrated(table, options.seed) if options.calibrate else table
 
     def made_of(sides: dict[int, float]) -> CorrectedEstimate:
-        found = corrected(used, sides, weight=options.weight, level=options.level)
-        return replace(found, raw=raw_of(table, sides))
+        how = {"weight": options.weight, "level": options.level}
+        return replace(corrected(used, sides, **how), raw=raw_of(table, sides), bias=bias_of(used, sides, **how))
 
     sides = [{place: 1.0} for place in places]
     pairs = [{first: 1.0, second: -1.0} for first, second in combinations(places, 2)]
@@ -236,10 +311,13 @@ def section(found: Correction) -> Section:
     checks = {(one.metric, name): its for one in found.metrics for name, its in one.transports.items()}
     metric = Column("metric", lambda row: row[0], kind="metric")
     system, first, second = Column("system", _at(1)), Column("first", _at(1)), Column("second", _at(2))
+    scale = "scores on the labels' scale" if found.options.calibrate else "scores as they are"
     grids = [
-        _grid("corrected-means", "Corrected means", (metric, system), means, _MEANS.format(found.label)),
-        _grid("corrected-differences", "Corrected differences", (metric, first, second), pairs, _DIFFERENCES),
+        _grid("corrected-means", "Corrected means", (metric, system), means, _MEANS.format(found.label, scale)),
     ]
+    if pairs:
+        heads = (metric, first, second)
+        grids.append(_grid("corrected-differences", "Corrected differences", heads, pairs, _DIFFERENCES))
     if checks:
         residual = Column("residual (90 % CI)", lambda row: checks[row].residual, 3, key="residual")
         grids.append(
@@ -254,10 +332,13 @@ def section(found: Correction) -> Section:
 
 
 _MEANS = (
-    "In the labels' units ({}). scores alone: their mean, in their own units. worth: how many labels alone "
-    "would give as narrow an interval."
+    "In the labels' units ({}). scores alone: their mean, in their own units. bias: the mean of score - label, {}; "
+    "above 0, the judge scores the system too high. worth: how many labels alone would give as narrow an interval."
 )
-_DIFFERENCES = "first - second, in the labels' units. p: of Student's t, adjusted by Holm over all pairs and metrics."
+_DIFFERENCES = (
+    "first - second, in the labels' units. bias: above 0, the judge favours the first. p: of Student's t, adjusted by "
+    "Holm over all pairs and metrics."
+)
 _TRANSPORT = (
     "residual: mean of label - score, calibrated on the other systems' labels, less theirs. pass: its interval is "
     "inside ± {:g}; fail: outside."
@@ -273,6 +354,7 @@ def _grid(
 ) -> Grid[tuple[str, ...]]:
     columns = (
         Column("corrected", lambda row: of[row], 3),
+        Column("bias", lambda row: of[row].bias, 3),
         Column("labels alone", lambda row: of[row].people, 3, spare=1),
     )
     beside = (
@@ -288,7 +370,7 @@ def _grid(
 def _says(found: Correction) -> str:
     """Who is better after the correction, and what it rests on."""
     says, titles = [], metric_titles(one.metric for one in found.metrics)
-    for one in found.metrics:
+    for one in (one for one in found.metrics if one.pairs):
         apart = [
             " above ".join(names if (pair.value or 0) > 0 else names[::-1])
             for names, pair in one.pairs.items()
@@ -298,7 +380,7 @@ def _says(found: Correction) -> str:
     rests = f"{counted(found.joined, 'labelled answer')} by {counted(found.raters, 'rater')}"
     words = "; ".join(says)
     words = words[0].upper() + words[1:] if words.startswith("no ") else words
-    return f"{words}. Labels ({found.label}): {rests}. They correct the scores of all answers."
+    return f"{words}{'. ' if words else ''}Labels ({found.label}): {rests}. They correct the scores of all answers."
 
 
 def _note(found: Correction) -> str:
@@ -309,6 +391,9 @@ def _note(found: Correction) -> str:
         if found.rater_variance is not None
         else "No two raters labelled the same answers: how raters differ is not in the intervals."
     )
-    return f"Valid only if the labelled answers are a random sample of all. Scores: {how}. {raters}" + (
+    sample = "a random sample of all" + (
+        f", drawn with probabilities from {found.drawn[0]:.3g} to {found.drawn[1]:.3g}" if found.drawn else ""
+    )
+    return f"Valid only if the labelled answers are {sample}. Scores: {how}. {raters}" + (
         f" Labels without an answer: {lost}." if lost else ""
     )

@@ -212,6 +212,41 @@ def add_gate(one: argparse.ArgumentParser) -> None:
     add(end, "--margin", "[METRIC=]NUMBER", margin)
 
 
+def add_labels(one: argparse.ArgumentParser, *, required: bool = False) -> None:
+    """The options of labels that correct scores (`analysis.corrected`)."""
+    labels = one.add_argument_group("labels of a random sample of the answers")
+    text = "correct means and differences by people's labels (as for metaeval)"
+    add(labels, "--labels", "FILE", text, required=required)
+    add(labels, "--label", "NAME", "the label to read, if the file has several")
+    add(labels, "--order", "LABEL=LOWEST,…", "the order of a label's values that are no numbers; repeatable")
+    add(labels, "--map", "FIELD=COLUMN", "read a field of the labels from this column; repeatable")
+    add(labels, "--no-calibration", "", "correct the scores as they are (default: on the labels' scale)")
+    text = "check whether the other systems' labels correct a system, within this margin"
+    add(labels, "--transport", "MARGIN", text, type=float)
+
+
+def corrections_of(arguments: argparse.Namespace) -> dict[str, Any] | None:
+    """The options of `add_labels` as those of `analysis.corrected.correct`; None without --labels. UserError where one
+    is given without it."""
+    from longmark.errors import UserError
+
+    names = ("label", "map", "order", "no_calibration", "transport")
+    if arguments.labels is None:
+        if given := [one for one in names if getattr(arguments, one)]:
+            raise UserError(f"--{given[0].replace('_', '-')} needs labels: add --labels FILE")
+        return None
+    orders = pairs(arguments.order, "LABEL=LOWEST,…")
+    return {
+        "label": arguments.label,
+        "mapping": pairs(arguments.map, "FIELD=COLUMN"),
+        "order": {name: split([words]) for name, words in orders.items()},
+        "calibrate": not arguments.no_calibration,
+        "margin": arguments.transport,
+        "level": 1 - getattr(arguments, "alpha", 0.05),
+        "seed": getattr(arguments, "seed", 0),
+    }
+
+
 _FOR_CI = {
     "junit": ("FILE.xml", "the gates as JUnit XML"),
     "summary": ("FILE.md", "gates, scores, changes and worst answers as Markdown, for a step or a pull request"),

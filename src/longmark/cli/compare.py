@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from longmark.cli.arguments import (
@@ -13,14 +14,15 @@ from longmark.cli.arguments import (
     add,
     add_bounds,
     add_cluster,
+    add_labels,
     add_outputs,
     add_project,
     add_verb,
     add_verbose,
     bounds_of,
+    corrections_of,
     needs_stats,
     outputs_of,
-    pairs,
     scores_in,
     share,
     split,
@@ -51,19 +53,7 @@ def add_to(verbs: Any) -> None:
     )
     add(one, "--max-unscored", "SHARE", more, type=share, default=0.0)
     add(one, "--require-decision", "", "with --fail-if-worse and --margin: exit code 3 for undecided, too")
-    labels = one.add_argument_group("labels of a random sample of the answers")
-    add(labels, "--labels", "FILE", "also correct means and differences by people's labels (as for metaeval)")
-    add(labels, "--label", "NAME", "the label to read, if the file has several")
-    add(labels, "--order", "LABEL=LOWEST,…", "the order of a label's values that are no numbers; repeatable")
-    add(labels, "--map", "FIELD=COLUMN", "read a field of the labels from this column; repeatable")
-    add(labels, "--no-calibration", "", "correct the scores as they are (default: on the labels' scale)")
-    add(
-        labels,
-        "--transport",
-        "MARGIN",
-        "check whether the other systems' labels correct a system, within this margin",
-        type=float,
-    )
+    add_labels(one)
     add_outputs(one)
     add(how, "--draws", "N", "permutations per test (default: 10,000; fewer for huge tables)")
     add_project(one)
@@ -119,32 +109,20 @@ def compare(arguments: argparse.Namespace) -> int:
     options.update(slices=[one for one in fields if one not in what])
     options.update(systems=split(arguments.systems), margin=parsed(arguments.margin))
     options.update(against_first=arguments.fail_if_worse or arguments.require_decision)
-    of_labels = ("label", "map", "order", "no_calibration", "transport")
-    if arguments.labels is None and (given := [one for one in of_labels if getattr(arguments, one)]):
-        raise UserError(f"--{given[0].replace('_', '-')} needs labels: add --labels FILE")
+    corrections = corrections_of(arguments)
 
     def page(found: Comparison) -> Document:
         made = document(found)
-        return made if arguments.labels is None else _with_labels(found, made, arguments)
+        return made if corrections is None else _with_labels(found, made, arguments.labels, corrections)
 
     return _published(arguments, compared, options, page, partial(_worse, files, options["slices"]))
 
 
-def _with_labels(found: Comparison, page: Document, arguments: argparse.Namespace) -> Document:
+def _with_labels(found: Comparison, page: Document, labels: Path, options: Mapping[str, Any]) -> Document:
     """The page with the results that labels correct behind the first section."""
     from longmark.analysis.corrected import correct, section
 
-    corrected = correct(
-        found,
-        arguments.labels,
-        label=arguments.label,
-        mapping=pairs(arguments.map, "FIELD=COLUMN"),
-        order={name: split([words]) for name, words in pairs(arguments.order, "LABEL=LOWEST,…").items()},
-        calibrate=not arguments.no_calibration,
-        margin=arguments.transport,
-        level=1 - arguments.alpha,
-        seed=arguments.seed,
-    )
+    corrected = correct(found, labels, **options)
     settings = {**page.settings, "Labels": f"{corrected.file} ({corrected.label})"}
     return replace(page, sections=(page.sections[0], section(corrected), *page.sections[1:]), settings=settings)
 

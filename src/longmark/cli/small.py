@@ -7,7 +7,17 @@ import sys
 from contextlib import closing
 
 from longmark.cli import base
-from longmark.cli.arguments import INTERRUPTED, NO_VALUE, UNDER, bounds_of, outputs_of, split, tell_cautions
+from longmark.cli.arguments import (
+    INTERRUPTED,
+    NO_VALUE,
+    UNDER,
+    bounds_of,
+    corrections_of,
+    needs_stats,
+    outputs_of,
+    split,
+    tell_cautions,
+)
 from longmark.engine.run import cache_path, finish, open_cache
 from longmark.engine.settings import Settings, choose, every_prompt
 from longmark.engine.verify import MOST, Given, Verification, needed, opened
@@ -23,10 +33,11 @@ from longmark.progress import cost, counted
 from longmark.prompts import SYSTEM, PromptBook, from_folder, to_folder
 from longmark.records.files import read_object
 from longmark.report import outputs
+from longmark.report.document import Section
 from longmark.report.gates import Checked, check_gates, gates_of, limits_of, refuse_unknown_systems
 from longmark.report.html import write_report
 from longmark.report.summary import summarise
-from longmark.report.tables import one_line, tabulated
+from longmark.report.tables import one_line, print_table, tabulated
 from longmark.scores.exchange import write_scores
 from longmark.scores.files import sources_of
 from longmark.scores.graphs import write_graphs
@@ -159,7 +170,8 @@ def report(arguments: argparse.Namespace) -> int:
         refuse_unknown_systems(gates, (cell.system for cell in found.cells))
         tell_cautions(gates, built_in(found.metrics))
         checks = check_gates(gates, found, arguments.max_unscored)
-    summary = write_report(arguments.runs, arguments.out, cluster=cluster, bounds=bounds, by=by)
+    corrected = _corrected(arguments, cluster)
+    summary = write_report(arguments.runs, arguments.out, cluster=cluster, bounds=bounds, by=by, corrected=corrected)
     print(f"Report: {arguments.out}")
     if arguments.base:
         changes, against = base.changes(arguments, arguments.runs[0], cluster)
@@ -172,6 +184,22 @@ def report(arguments: argparse.Namespace) -> int:
         about = (arguments.out.stem, code, checks, rows)
         outputs.write(outputs.Outcome("report", *about, notices=summary.notices, changes=changes), files)
     return code
+
+
+def _corrected(arguments: argparse.Namespace, cluster: str) -> Section | None:
+    """What --labels says of the runs' means, which is also printed."""
+    if (options := corrections_of(arguments)) is None:
+        return None
+    needs_stats("report --labels")
+    from rich.console import Console
+
+    from longmark.analysis.corrected import correct_runs, section
+    from longmark.scores.paired import BY_EACH
+
+    found = section(correct_runs(arguments.runs, arguments.labels, by=BY_EACH, cluster=cluster, **options))
+    print(f"{found.title}. {found.says}")
+    print_table(found.tables[0], Console())
+    return found
 
 
 def verify(arguments: argparse.Namespace) -> int:

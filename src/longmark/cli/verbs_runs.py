@@ -18,6 +18,7 @@ from longmark.cli.arguments import (
     add_input,
     add_judging,
     add_keep_going,
+    add_labels,
     add_outputs,
     add_project,
     add_prompts,
@@ -139,6 +140,7 @@ def _lists(verbs: Any) -> None:
     add_by(one)
     add_bounds(one)
     add_gate(one)
+    add_labels(one)
     add_outputs(one)
     add_project(one)
 

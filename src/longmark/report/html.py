@@ -12,6 +12,7 @@ import longmark
 from longmark.records import STATUSES
 from longmark.report import ahead, sections
 from longmark.report.answers import LOWEST, MOST, PACK, Loaded, Selection, entry, load, select
+from longmark.report.document import Section, table_data
 from longmark.report.format import metric_titles
 from longmark.report.page import asset, embedded_json, refuse_to_destroy, render, write_page
 from longmark.report.summary import Summary, how_many, summary_of
@@ -29,12 +30,13 @@ def write_report(
     cluster: str = QUESTION,
     bounds: Mapping[str, tuple[float, float]] | None = None,
     by: Sequence[str] = (),
+    corrected: Section | None = None,
 ) -> Summary:
     """Writes the page of run folders and files of rows to `out`, whole or not at all, and returns the summary it shows.
 
     most: examples the page holds at most; lowest: how many of them are the lowest ones where there are more; cluster:
     the field of the examples that the answers of a cluster share; bounds: of metrics whose runs declare none; by:
-    fields that cut the answers into slices.
+    fields that cut the answers into slices; corrected: the means that labels correct, shown below the scores.
     Errors: UserError if a path is no source of scores or is given twice, if there is no row, or if `out` cannot be
     written, does not end in .html or .htm, or is a file that is not an earlier report.
     """
@@ -46,12 +48,17 @@ def write_report(
         index.refuse_empty(runs)
         summary = summary_of(index, manifests)
         selection = select(index, summary.facts, manifests[0].seed, most, lowest)
-        write_page(out, _page(index, summary, manifests, selection, load(index, folders, selection)))
+        write_page(out, _page(index, summary, manifests, selection, load(index, folders, selection), corrected))
     return summary
 
 
 def _page(
-    index: Observations, summary: Summary, manifests: Sequence[Manifest], selection: Selection, loaded: Loaded
+    index: Observations,
+    summary: Summary,
+    manifests: Sequence[Manifest],
+    selection: Selection,
+    loaded: Loaded,
+    corrected: Section | None,
 ) -> Iterator[bytes]:
     title, what, how = sections.heading(summary, manifests, selection.total)
     titles = metric_titles(summary.metrics)
@@ -71,6 +78,8 @@ def _page(
         titles=titles,
         ahead=ahead.in_words(ahead.leads(index, summary), titles, len(summary.systems)),
         metrics=list(sections.score_table(summary, titles, loaded.agreement)),
+        corrected=corrected,
+        corrected_tables=[table_data(table, None) for table in (corrected.tables if corrected else ())],
         open_metrics=sections.open_metrics(summary),
         selection=selection,
         cards=sections.cards(index, summary),

@@ -1,6 +1,7 @@
 """The labels that raters gave, in the table of observations: ratings of answers, or choices between two answers.
 
-Ratings:  example_id, value; and label (its name), rater, system if there are several
+Ratings:  example_id, value; and label (its name), rater, system if there are several; and inclusion_probability, the
+          probability with which the answer was chosen for labelling, if that was not the same for all
           or, as SCORE has them: item, label (the value); and dimension (its name), rater, system
 Choices:  a, b, choice (a, b or tie, or a graded preference); and question_id, label, rater if there are several; a was
           shown first. A graded preference is a number: below 0 for a, 0 for a tie, above 0 for b
@@ -74,7 +75,10 @@ class Form:
     whole: bool = False
 
 
-_RATINGS = Form({one: one for one in ("example_id", "system", "label", "value", "rater")})
+PROBABILITY = "inclusion_probability"
+"""Where a file has this column, `Observation.given` has it: a number in (0, 1], or None."""
+
+_RATINGS = Form({one: one for one in ("example_id", "system", "label", "value", "rater", PROBABILITY)})
 _SCORE = Form({"example_id": "item", "system": "system", "label": "dimension", "value": "label", "rater": "rater"})
 _CHOICE = ("question_id", "a", "b", "choice", "label", "rater")
 _CHOICES = Form({one: one for one in _CHOICE}, needed=("a", "b", "choice"), name="preference")
@@ -309,6 +313,8 @@ class _Columns:
         else:
             example, system = self._name(record, "example_id"), self._name(record, "system", None)
             number, text = self._value(self._cell(record, "value", rater))
+            if PROBABILITY in self._column:
+                given[PROBABILITY] = self._probability(record)
         if number is None and text is None:
             return None
         label = self._name(record, "label", self.form.name)
@@ -330,6 +336,13 @@ class _Columns:
             return default[0] or ""
         leave = f"; name it, or leave out the column {column}" if default and name not in self._filled else ""
         raise Problem(f"{self.column(name)}: is empty{leave}")
+
+    def _probability(self, record: Mapping[str, Any]) -> float | None:
+        column = self.column(PROBABILITY)
+        value = _plain(column, self._cell(record, PROBABILITY), _EMPTY)
+        if value is not None and (isinstance(value, str) or not 0 < value <= 1):
+            raise Problem(f"{column}: expected a number above 0, at most 1; found {found(value)}")
+        return value
 
     def _known(self, name: str, text: str) -> str:
         if (known := self.form.known.get(name)) is None:

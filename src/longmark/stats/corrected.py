@@ -57,7 +57,7 @@ class CorrectedEstimate(Estimate):
 
     raw: that of the scores alone, in their units; people: that of the labels alone, by the same method; weight: λ;
     labelled: answers with a label and a score, n: answers with a score; worth: how many labels alone would give as
-    narrow an interval; p: two-sided, that a difference is 0.
+    narrow an interval; p: two-sided, that a difference is 0; bias: the same of score - label.
     """
 
     labelled: int = 0
@@ -66,6 +66,7 @@ class CorrectedEstimate(Estimate):
     weight: float | None = None
     worth: float | None = None
     p: float | None = None
+    bias: Estimate | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +212,9 @@ def _refusal(table: LabelledScores, both: NDArray[np.bool_], place: int) -> str 
     low, high = scores[ours].min(), scores[ours].max()
     there = scores[~np.isnan(scores)]
     outside = float(((there < low) | (there > high)).mean())
-    n = int(ours.sum())  # the share outside the range of n draws has the distribution Beta(2, n - 1)
+    # The share outside the range of n equal draws has the distribution Beta(2, n - 1). Of unequal ones so many are
+    # equal at least:
+    n = table.weight()[ours, place].sum() / table.weight()[ours, place].max()
     if (1 - outside) ** n + n * outside * (1 - outside) ** (n - 1) < UNLIKELY:
         return (
             f"{outside:.0%} of the scores are outside the range of the labelled answers' ({low:.4g} to {high:.4g}): "
@@ -241,6 +244,12 @@ def _check(table: LabelledScores, weight: float | None) -> None:
         raise UserError("weights: expected numbers above 0 for labelled answers")
     if weight is not None and not 0 <= weight <= 1:
         raise UserError(f"the judge's weight is between 0 and 1; found {weight}")
+
+
+def bias_of(table: LabelledScores, sides: Mapping[int, float], **options: Any) -> CorrectedEstimate:
+    """What the scores of all answers say less what their labels would say, estimated as `corrected` does; scores in the
+    labels' units. Above 0: the judge scores this system too high (of a difference: favours the first)."""
+    return corrected(replace(table, labels=table.scores - table.labels), sides, **options)
 
 
 def raw_of(table: LabelledScores, sides: Mapping[int, float]) -> float | None:
