@@ -152,7 +152,7 @@ def correct_runs(runs: str | Path | Sequence[str | Path], labels: GivenLabels, *
     cells = sorted({cell for its in values.values() for cell in its})
     variance = between_raters(values)
     places = [scores.systems.index(name) for name in chosen.systems or scores.systems]
-    tables = _Labelled(scores, values, chances and _weights(chances, cells_of), variance or 0.0)
+    tables = _Labelled(scores, values, _weights(chances, cells_of), variance or 0.0)
     found = [_metric(tables, metric, places, chosen) for metric in metrics]
     return Correction(
         *(file, name, scale, tuple(_adjusted(found, chosen.level)), len(cells), unjoined, len(values), variance),
@@ -272,7 +272,7 @@ def _metric(tables: _Labelled, metric: str, compared: Sequence[int], options: Co
     used = calibrated(table, options.seed) if options.calibrate else table
 
     def made_of(sides: dict[int, float]) -> CorrectedEstimate:
-        how = {"weight": options.weight, "level": options.level}
+        how: Any = {"weight": options.weight, "level": options.level}
         return replace(corrected(used, sides, **how), raw=raw_of(table, sides), bias=bias_of(used, sides, **how))
 
     sides = [{place: 1.0} for place in places]
