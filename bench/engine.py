@@ -9,6 +9,8 @@ in milliseconds a call (its start subtracted for the loops, included for the eng
     streams, aiohttp   bare loops (`bench.bare`): no validation, no cache, no journal, no rows
     engine             `longmark.run` on a file: records checked, calls cached, rows journalled and put in order
     engine, again      the same in another folder: everything from the cache
+
+Modules are compiled before (as an installation does), so no figure has that in it.
 """
 
 from __future__ import annotations
@@ -22,17 +24,19 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 import orjson
 
 import longmark
-from bench import bare
 
 QUESTION = "Is the levee at the bend safe for another thirty years?"
 
 
 def write_examples(path: Path, count: int) -> None:
     """Examples of about 1,500 characters, all different."""
+    from bench import bare
+
     with path.open("wb") as file:
         for number in range(count):
             record = {"id": str(number), "question": f"{QUESTION} ({number})", "answer": bare.FILLER + str(number)}
@@ -56,6 +60,8 @@ def child(name: str, folder: Path, base_url: str, concurrency: int, count: int) 
         said = f"{counts.calls} calls, {counts.from_cache} cached, {counts.retries} retries"
         calls = count
     else:
+        from bench import bare  # imports aiohttp, which a run out of the cache does not
+
         asyncio.run(bare.CLIENTS[name](base_url, count, concurrency))
         said, calls = f"{count} calls", count
     used = resource.getrusage(resource.RUSAGE_SELF)
@@ -101,14 +107,25 @@ def main() -> None:
             text=True,
         )
         assert server.stdout is not None
+        kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+        environment = {**kept, "LONGMARK_HOME": scratch, "PYTHONPYCACHEPREFIX": f"{scratch}/compiled"}
         base_url = server.stdout.readline().strip()
-        for name in names:
-            words = [sys.executable, "-m", "bench.engine", "--child", name, scratch, base_url]
-            words += ["--examples", str(arguments.examples), "--concurrency", str(arguments.concurrency)]
-            done = subprocess.run(words, capture_output=True, text=True, env={**os.environ, "LONGMARK_HOME": scratch})
+
+        def measured(name: str, folder: Path, count: int) -> dict[str, Any]:
+            words = [sys.executable, "-m", "bench.engine", "--child", name, str(folder), base_url]
+            words += ["--examples", str(count), "--concurrency", str(arguments.concurrency)]
+            done = subprocess.run(words, capture_output=True, text=True, env=environment)
             if done.returncode:
                 sys.exit(done.stderr)
-            found = orjson.loads(done.stdout)
+            found: dict[str, Any] = orjson.loads(done.stdout)
+            return found
+
+        (folder / "first").mkdir()
+        write_examples(folder / "first" / "examples.jsonl", 1)
+        for name in names:  # compiles
+            measured(name, folder / "first", 1)
+        for name in names:
+            found = measured(name, folder, arguments.examples)
             print(
                 f"{name:14} {found['cpu_ms']:12.2f} {found['cpu']:7.2f} {found['wall'] / ideal:11.2f} "
                 f"{found['mb']:6.0f}  {found['said']}"
