@@ -88,6 +88,15 @@ def test_yamllint_finds_nothing():
     assert (done.returncode, done.stdout) == (0, "")
 
 
+@pytest.mark.parametrize("version", ["1.29", "1.33", "1.37"])
+def test_the_schema_of_kubernetes_allows_the_job(version: str):
+    if shutil.which("kubernetes-validate") is None:
+        pytest.skip("kubernetes-validate is not installed (pip install kubernetes-validate)")
+    command = ["kubernetes-validate", "--strict", "-k", version, CLUSTER / "job.yaml"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+
+
 class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -104,7 +113,7 @@ class _OnExitCodes(_Strict):
 
 class _PodCondition(_Strict):
     type: str
-    status: Literal["True", "False", "Unknown"] = "True"
+    status: Literal["True", "False", "Unknown"]  # required before 1.35
 
 
 class _Rule(_Strict):
