@@ -92,7 +92,7 @@ def test_yamllint_finds_nothing():
 def test_the_schema_of_kubernetes_allows_the_job(version: str):
     if shutil.which("kubernetes-validate") is None:
         pytest.skip("kubernetes-validate is not installed (pip install kubernetes-validate)")
-    command = ["kubernetes-validate", "--strict", "-k", version, CLUSTER / "job.yaml"]
+    command = ["kubernetes-validate", "--strict", "-k", version, str(CLUSTER / "job.yaml")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
 
