@@ -34,6 +34,7 @@ _GROUPS = {
     "judging": "--",
     "pair": "--",
     "members": "--",
+    "decide": "--",
     "input": "",
     "settings": "",
     "configured": "",  # files, and what a file says

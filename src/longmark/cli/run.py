@@ -76,7 +76,7 @@ def run(arguments: argparse.Namespace) -> int:
         gates = gates_of(arguments.fail_under, bounds, bounds, canonical=canonical)
         forecast = _forecast(gates, bounds, settings, arguments) if gates else None
         if arguments.dry_run:
-            _print_estimate(finish(lambda: dry_run(arguments.examples, settings, arguments.out, cache, options)))
+            print_estimate(finish(lambda: dry_run(arguments.examples, settings, arguments.out, cache, options)))
             for line, _ in forecast.lines() if forecast else ():
                 print(f"Gate: {line}")
         if forecast:
@@ -168,7 +168,7 @@ def _conclude(
             checks += against
         for check in checks:
             print(check.line)
-        code = _code(result, settings, arguments, say)
+        code = code_of(result, settings, arguments, say)
     code = code or (UNDER if any(not check.met for check in checks) else 0)
     if any((files := outputs_of(arguments)).values()):
         from longmark.report import outputs
@@ -181,7 +181,7 @@ def _conclude(
     return code
 
 
-def _code(result: RunResult, settings: Settings, arguments: argparse.Namespace, say: Callable[[str], None]) -> int:
+def code_of(result: RunResult, settings: Settings, arguments: argparse.Namespace, say: Callable[[str], None]) -> int:
     """The exit code, gates aside. say: gets why it is not 0."""
     if result.stopped == "unreadable":
         say(
@@ -280,7 +280,7 @@ def _to_finish(result: RunResult) -> str:
     return f"The {counted(rows, 'row')} left will take about {', '.join(parts)}, if they are like the finished ones. "
 
 
-def _print_estimate(estimate: Estimate) -> None:
+def print_estimate(estimate: Estimate) -> None:
     heads = ("metric", "rows", "calls", "cached", "prompt tokens", "completion tokens, at most", "cost, at most")
     lines: list[tuple[str, ...]] = [heads]
     for name, one in [*estimate.metrics.items(), ("all", estimate.total)]:

@@ -66,6 +66,31 @@ def _run(verbs: Any) -> None:
     add_project(one)
 
 
+def _decide(verbs: Any) -> None:
+    text = "Score answers of several systems in random order until it is known which one is better."
+    one = add_verb(verbs, "decide", "decide:decide", text)
+    add(one, "answers", "EXAMPLES", "files of answers that are not scored yet, one for each system, or one with all",
+        nargs="+")  # fmt: skip
+    metrics = "the metrics that decide, as for longmark run; each needs a least and a greatest score"
+    add(one, "--metrics", "NAME,…", metrics, default=None, required=True)
+    add(one, "--out", "RUN", "the run folder; repeat the command to resume")
+    rule = one.add_argument_group("decision", "fixed for the run folder, but for --look")
+    margin = "the largest difference that does not matter: also stop when the systems are equivalent"
+    add(rule, "--margin", "[METRIC=]NUMBER", margin)
+    add(rule, "--alpha", "SHARE", "the probability of any wrong decision, at most (default: 0.05)", default=0.05)
+    add(rule, "--systems", "NAME,…", "the systems to score and compare (default: all)")
+    add(rule, "--against-first", "", "decide only the pairs with the first system")
+    add_cluster(rule)
+    add(rule, "--look", "N", "questions between two looks (default: 20, later a tenth of those scored)")
+    add(rule, "--fail-if-worse", "", "exit 3 if a system is worse than the first one")
+    add(rule, "--require-decision", "", "exit 3 if a comparison is undecided")
+    add_scoring(one)
+    add_input(one)
+    spend = add_calls(one)
+    add(spend, "--dry-run", "", "print the calls, tokens and cost of all questions; send nothing")
+    add_keep_going(spend)
+
+
 def _look(verbs: Any) -> None:
     text = (
         "Show what a file of answers holds: its format, three examples, what is not read, the metrics. Makes no call."
@@ -255,4 +280,4 @@ def _models(verbs: Any) -> None:
     add(one, "shell", "SHELL", "bash, zsh or tcsh", choices=("bash", "zsh", "tcsh"))
 
 
-GROUPS = (_run, _look, _parts, _lists, _models)
+GROUPS = (_run, _decide, _look, _parts, _lists, _models)

@@ -6,6 +6,7 @@ import os
 import platform
 import re
 import sys
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from longmark.engine.pairs import as_pairs
 from longmark.engine.settings import Settings
 from longmark.home import digest
 from longmark.models.handles import DEFAULT_DOMAIN
-from longmark.workspace import Workspace
+from longmark.workspace import Workspace, differences
 
 _PACKAGES = (
     *("aiohttp", "genai-prices", "networkx", "numpy", "orjson", "peft", "pint", "pydantic", "pyphen", "rapidfuzz"),
@@ -47,6 +48,14 @@ def begun(settings: Settings, system: str, pairs: bool = False) -> dict[str, Any
         "own": own(settings),
         "sessions": [],
     }
+
+
+def keep_rule(space: Workspace, stopping: Mapping[str, Any] | None) -> None:
+    """Puts the rule that stops a run by its scores into its manifest. SettingsChanged where it has another one."""
+    if stopping is not None:
+        before = space.manifest.setdefault("stopping", {"rule": stopping["rule"]})
+        space.refuse(list(differences("decide", before["rule"], stopping["rule"])))
+        space.manifest["stopping"] = dict(stopping)
 
 
 def own(settings: Settings) -> dict[str, Any]:

@@ -131,6 +131,7 @@ async def execute(
             manifest |= manifests.begun(settings, out.resolve().name, bool(source.pairs))
         elif source.pairs is not None:
             manifests.same_kind(space, source.pairs)
+        manifests.keep_rule(space, options.stopping)
         session: dict[str, Any] = {"started": now(), "ended": None}  # so it stays where the process is killed
         manifest |= {"cluster": options.cluster} if options.cluster else {}
         manifest |= {

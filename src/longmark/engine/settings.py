@@ -77,7 +77,8 @@ class SessionOptions:
     whose last attempt may have been billed, with no reply; None: yes, but not one in a batch. batching: what goes in
     batches. cluster: the field of the examples that dependent answers share, which the folder keeps for its reports
     (None: as it has it). ray: a cluster that computes; None: this process does. keep_going: also where a judge cannot
-    be read. budget_group: sessions of this name on one cache share the limits of the budget.
+    be read. budget_group: sessions of this name on one cache share the limits of the budget. stopping: the rule that
+    stops the run by its scores, which the folder keeps; None: none does.
     """
 
     limit: int | None = None
@@ -98,6 +99,7 @@ class SessionOptions:
     ray: RayCluster | None = None
     keep_going: bool = False
     budget_group: str | None = None
+    stopping: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
         numbers = {

@@ -221,6 +221,11 @@ class Observations:
         )
         self._add_all(rows, run, examples_of(run) if wanted else ())
         self._add_absent(run)
+        if read_manifest(run).data.get("stopping"):
+            self.notices.append(
+                f"{run} was stopped by its scores (longmark decide). Intervals and p for a fixed number of questions "
+                "do not hold for it; those that longmark decide printed do."
+            )
 
     def _add_absent(self, run: Path) -> None:
         """Adds the answers that the run has no row of, without a signature: they were not scored in any way."""

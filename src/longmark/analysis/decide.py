@@ -1,0 +1,174 @@
+"""`longmark decide`: which of two systems is better, from scores that come a few questions at a time.
+
+The difference of a pair on a metric has a confidence sequence (`stats.betting`), which holds after every look, so the
+rule may look as often as it likes and stop at the first decision:
+
+    equivalent      the sequence lies within ± margin
+    better, worse   it lies above or below 0 (below and above where lower scores are better)
+    undecided       neither
+
+Each of m comparisons (pairs times metrics) has the level 1 - alpha / m, so that all their sequences hold together, at
+every look, with a probability of 1 - alpha at least. An answer without a score is read twice, as in `compare`: the
+question is left out, and it counts as the metric's worst score. A decision is what both readings say.
+
+Questions are looked at in an order that their scores have no part in, the questions of a cluster together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from longmark.analysis.compare.margin import EQUIVALENT, UNDECIDED
+from longmark.analysis.compare.results import difference_bounds
+from longmark.analysis.grid import Grid
+from longmark.errors import UserError
+from longmark.report.document import Document, Section
+from longmark.report.format import counted, decimals, listed
+from longmark.report.tables import Column
+from longmark.scores.manifest import MetricFacts
+from longmark.scores.paired import Scores
+from longmark.stats.betting import confidence_sequence
+from longmark.stats.results import Estimate
+from longmark.stats.samples import Floats, Ints
+
+BETTER, WORSE = "better", "worse"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """What is decided. pairs: of systems; margins: of metrics that have one; largest: questions of the largest cluster
+    of the input; clustered: questions of a cluster belong together. UserError for an alpha outside (0, 1)."""
+
+    metrics: Sequence[str]
+    pairs: Sequence[tuple[str, str]]
+    alpha: float = 0.05
+    margins: Mapping[str, float]
+    largest: int = 1
+    clustered: bool = False
+
+    def __post_init__(self) -> None:
+        if not 0 < self.alpha < 1:
+            raise UserError(f"alpha must be between 0 and 1, for example 0.05; found {self.alpha}")
+
+    @property
+    def level(self) -> float:
+        """Of each confidence sequence."""
+        return 1 - self.alpha / (len(self.metrics) * len(self.pairs))
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """What is known of a pair on a metric. difference: first - second, over the questions with a score of both;
+    counted: with unscored answers as the worst score, None where both readings are the same; result: of the first;
+    reason: why it is undecided, "" if more questions may decide it."""
+
+    metric: str
+    first: str
+    second: str
+    difference: Estimate
+    counted: Estimate | None
+    margin: float | None
+    result: str
+    reason: str = ""
+    places: int = 3
+
+
+def check_metric(name: str, facts: MetricFacts) -> None:
+    """UserError for a metric that no sequence can decide."""
+    if not facts.bounded:
+        raise UserError(f"{name}: a decision needs a metric with a least and a greatest score; it has none")
+    if facts.higher_is_better is None:
+        raise UserError(f"{name}: a decision needs a metric of which higher, or lower, scores are better")
+
+
+def decide(scores: Scores, units: Mapping[str, int], rule: Rule) -> list[Decided]:
+    """What the scores decide. units: question -> the place of its unit (a cluster, or the question); the questions that
+    are not in it are not used."""
+    places = np.array([units.get(question, -1) for question in scores.questions], dtype=np.int64)
+    order = np.argsort(places, kind="stable")[int((places < 0).sum()) :]
+    numbers = places[order]
+    return [_decided(scores, metric, pair, (order, numbers), rule) for metric in rule.metrics for pair in rule.pairs]
+
+
+def _decided(scores: Scores, metric: str, pair: tuple[str, str], looked: tuple[Ints, Ints], rule: Rule) -> Decided:
+    facts, (order, numbers) = scores.facts[metric], looked
+    worst = float((facts.lo if facts.higher_is_better else facts.hi) or 0.0)
+    columns = [scores.systems.index(name) if name in scores.systems else None for name in pair]
+
+    def column(place: int | None, unscored: float | None = None) -> Floats:
+        none: Floats = np.full(len(order), np.nan)
+        return none if place is None else scores.matrix(metric, unscored)[order, place]
+
+    def sequence(differences: Floats) -> Estimate:
+        there = ~np.isnan(differences)
+        units = numbers[there] if rule.clustered else None
+        bounds = difference_bounds(facts)
+        return confidence_sequence(differences[there], bounds, level=rule.level, units=units, largest=rule.largest)
+
+    first, second = (column(place) for place in columns)
+    some = ~np.isnan(first) | ~np.isnan(second)
+    filled = [np.nan_to_num(column(place, worst), nan=worst) for place in columns]
+    readings = [sequence(first - second)]
+    if any((one[some] != other[some]).any() for one, other in zip(filled, (first, second), strict=True)):
+        readings.append(sequence(np.where(some, filled[0] - filled[1], np.nan)))
+    margin, sign = rule.margins.get(metric), 1 if facts.higher_is_better else -1
+    claims = [_claims(one, margin, sign) for one in readings]
+    result = next((word for word in (EQUIVALENT, BETTER, WORSE) if all(word in one for one in claims)), UNDECIDED)
+    reason = ""
+    if result == UNDECIDED and any(claims):
+        said = [" and ".join(one) or UNDECIDED for one in claims]
+        reason = f"{said[0]} on the common questions, {said[1]} with unscored answers as the worst score"
+    places = decimals(facts, facts.lo, facts.hi)
+    return Decided(metric, *pair, readings[0], readings[1] if readings[1:] else None, margin, result, reason, places)
+
+
+def _claims(one: Estimate, margin: float | None, sign: int) -> list[str]:
+    """What a sequence says of the first; several may hold."""
+    low, high = sorted(sign * end for end in one.ends or (0.0, 0.0))
+    within = margin is not None and -margin < low and high < margin
+    return [word for word, holds in ((EQUIVALENT, within), (BETTER, low > 0), (WORSE, high < 0)) if holds]
+
+
+def all_decided(found: Sequence[Decided]) -> bool:
+    """Whether nothing is left to decide."""
+    return all(one.result != UNDECIDED for one in found)
+
+
+def document(found: Sequence[Decided], looked: int, total: int, rule: Rule, why: str = "") -> Document:
+    """The page: a sentence, and a line for each comparison. looked: units scored, of the total; why: more were not
+    scored, "" if all are or everything is decided."""
+    grid = Grid(
+        "decisions",
+        "Decisions",
+        (Column("metric", "metric", kind="metric"), Column("first", "first"), Column("second", "second")),
+        found,
+        (
+            Column("first - second", "difference", found[0].places, key="difference"),
+            Column("unscored as worst", "counted", found[0].places, key="counted", spare=1),
+        ),
+        beside=(
+            Column("margin", lambda one: "" if one.margin is None else f"{one.margin:g}"),
+            *(Column("result of the first", "result", key="result"), Column("remark", "reason")),
+        ),
+    )
+    after = f"after {looked:,} of {total:,} {'cluster' if rule.clustered else 'question'}s"
+    open_ = sum(one.result == UNDECIDED for one in found)
+    if open_:
+        says = f"Undecided ({open_} of {counted(len(found), 'comparison')}) {after}. {why or 'There are no more.'}"
+    else:
+        says = f"Decided {after}: {listed(list(map(_words, found)))}."
+    several = f" ({rule.alpha:g} / {len(found)} comparisons)" if len(found) > 1 else ""
+    note = (
+        f"Intervals at the level {100 * rule.level:.4g} %{several}. They hold together at every look: confidence "
+        "sequences need no fixed number of questions. Intervals and p of longmark compare do not hold for this run, "
+        "because it was stopped by its scores."
+    )
+    return Document("decision", "Decision", "", (Section("Decision", says, (grid.table(),), note=note),))
+
+
+def _words(one: Decided) -> str:
+    how = f"{one.first} and {one.second} are equivalent" if one.result == EQUIVALENT else ""
+    return f"{how or f'{one.first} is {one.result} than {one.second}'} on {one.metric}"

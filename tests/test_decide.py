@@ -1,0 +1,127 @@
+"""`longmark decide`: it stops early, resumes, keeps to its budget and its rule, and makes an ordinary run."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from tests.program import QR, in_process, manifest_of, records, rows_of, write_jsonl
+from tests.wire import Server, serve
+
+pytest.importorskip("scipy")
+
+N = 60
+
+
+def answer(_number: int, _path: str, body: Any) -> tuple[int, bytes, str]:
+    """A judge that gives what stands in the answer."""
+    score = str(body["messages"][-1]["content"]).split("worth ")[1].split()[0]
+    content = {"role": "assistant", "content": score}
+    said = {"model": "v", "choices": [{"index": 0, "message": content, "finish_reason": "stop"}]}
+    return 200, orjson.dumps({**said, "usage": {"prompt_tokens": 9, "completion_tokens": 1}}), ""
+
+
+@pytest.fixture(autouse=True)
+def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+    monkeypatch.setenv("LONGMARK_HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+    chance = random.Random(1)
+    for name, low in (("a", 40), ("b", 60)):
+        lines = [{**one, "answer": f"It is worth {chance.randint(low, low + 20)} points."} for one in records(N)]
+        write_jsonl(Path(f"{name}.jsonl"), [{**one, "chapter": i // 10} for i, one in enumerate(lines)])
+    with serve(answer=answer) as served:
+        yield served
+
+
+def decided(server: Server, *more: str, files: tuple[str, ...] = ("a.jsonl", "b.jsonl")) -> int:
+    words = ["decide", *files, "--metrics", QR, "--judge", f"m@{server.base_url}", "--out", "out", "--no-reasons"]
+    return in_process([*words, *more])
+
+
+def test_it_stops_when_it_is_decided_and_is_an_ordinary_run(server: Server, capsys: pytest.CaptureFixture[str]):
+    assert decided(server, "--fail-if-worse") == 0
+    out = capsys.readouterr().out
+    assert f"Decided after 40 of 60 questions: a is worse than b on {QR}." in out
+    assert (server.counts["requests"], len(rows_of(Path("out")))) == (80, 80), "the others were not paid for"
+    assert {row.system for row in rows_of(Path("out"))} == {"a", "b"}
+    manifest = manifest_of(Path("out"))
+    assert (manifest["stopping"]["looked"], manifest["stopping"]["total"]) == (40, 60)
+    assert manifest["finished"]
+    assert decided(server, "--quiet") == 0
+    assert server.counts["requests"] == 80, "a repeated command sends nothing"
+    assert "Decided after 40 of 60 questions" in capsys.readouterr().out
+    assert in_process(["compare", "out", "--draws", "200"]) == 0
+    assert "was stopped by its scores (longmark decide)" in capsys.readouterr().out
+
+
+def test_a_system_that_is_worse_than_the_first_fails_and_undecided_can(server: Server):
+    look = ("--quiet", "--look", "60")
+    Path("c.jsonl").write_bytes(Path("a.jsonl").read_bytes())
+    others = ("--systems", "b,a", "--fail-if-worse")
+    assert decided(server, *look, *others, files=("c.jsonl", "b.jsonl", "a.jsonl")) == 3
+    assert {row.system for row in rows_of(Path("out"))} == {"a", "b"}, "no other system is paid for"
+    assert decided(server, *look, "--out", "same", files=("a.jsonl", "c.jsonl")) == 0
+    assert decided(server, *look, "--out", "same", "--require-decision", files=("a.jsonl", "c.jsonl")) == 3
+
+
+def test_a_budget_stops_it_undecided_and_more_money_resumes_it(server: Server, capsys: pytest.CaptureFixture[str]):
+    assert decided(server, "--max-calls", "30", "--require-decision") == 3
+    out = capsys.readouterr().out
+    assert "Undecided (1 of 1 comparison) after 15 of 60 questions" in out, "those that are paid for both"
+    assert "The budget of 30 requests does not allow another call." in out
+    assert server.counts["requests"] == 30
+    assert decided(server, "--require-decision") == 0
+    assert "Decided after 40 of 60" in capsys.readouterr().out
+    assert server.counts["requests"] == 80, "what was paid is kept"
+
+
+def test_the_rule_and_the_answers_cannot_change(server: Server, capsys: pytest.CaptureFixture[str]):
+    assert decided(server, "--quiet") == 0
+    assert decided(server, "--alpha", "0.1", "--margin", "0.2") == 2
+    err = capsys.readouterr().err
+    assert "--alpha: was 0.05, now 0.1" in err
+    assert f"--margin: added: {QR}=0.2" in err
+    Path("b.jsonl").write_bytes(Path("b.jsonl").read_bytes().replace(b"What is 7?", b"What is seven?"))
+    assert decided(server) == 2
+    assert "--answers: was " in capsys.readouterr().err
+    assert in_process(["run", "a.jsonl", "--metrics", QR, "--judge", f"m@{server.base_url}", "--out", "own"]) == 0
+    assert decided(server, "--out", "own") == 2
+    assert "was not made by longmark decide" in capsys.readouterr().err
+
+
+def test_clusters_are_looked_at_whole(server: Server, capsys: pytest.CaptureFixture[str]):
+    assert decided(server, "--quiet", "--cluster", "chapter", "--look", "3") == 0
+    assert "after 6 of 6 clusters" in (out := capsys.readouterr().out), out
+    assert decided(server, "--cluster", "part") == 2
+    assert "--cluster part: no example has this field" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (("--batch",), "say with --look N how many questions"),
+        (("--metrics", "score.readability"), "a decision needs a metric"),
+        (("--systems", "a,z"), "unknown system: z"),
+        (("--margin", "-1"), "expected a number above 0"),
+        (("--alpha", "0"), "alpha must be between 0 and 1"),
+    ],
+)
+def test_what_cannot_be_decided_is_refused_before_a_call(
+    server: Server, capsys: pytest.CaptureFixture[str], words: tuple[str, ...], why: str
+):
+    assert decided(server, *words) == 2
+    assert why in capsys.readouterr().err
+    assert server.counts["requests"] == 0
+
+
+def test_one_file_needs_two_systems_and_a_dry_run_sends_nothing(server: Server, capsys: pytest.CaptureFixture[str]):
+    assert decided(server, files=("a.jsonl",)) == 2
+    assert "there is one: a" in capsys.readouterr().err
+    assert decided(server, "--dry-run") == 0
+    assert "All 60 questions, if nothing is decided before:" in (out := capsys.readouterr().out)
+    assert " 120 " in out
+    assert server.counts["requests"] == 0
