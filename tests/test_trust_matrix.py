@@ -80,6 +80,7 @@ def project(servers: tuple[Server, Server], tmp_path_factory: pytest.TempPathFac
     folder = tmp_path_factory.mktemp("made")
     theirs = servers[1].base_url
     write_jsonl(folder / "a.jsonl", [ANSWER])
+    write_jsonl(folder / "b.jsonl", [{**ANSWER, "system": "b"}])
     write_jsonl(folder / "variants.jsonl", [ANSWER, {**ANSWER, "id": "2", "variant_of": "1", "variant": "paraphrase",
                                                      "base_answer": "A text."}])  # fmt: skip
     write_jsonl(folder / "q.jsonl", [{"id": "1", "question": "Private?", "profile": {"hazard": "drought"}}])
@@ -146,6 +147,7 @@ FORMS = {
     "command": ["key_command: [sh, -c, 'touch ran; echo the-key-of-a-command', FOLDER]"],
 }
 RUN = "run a.jsonl --out out --metrics"
+DECIDE = "decide a.jsonl b.jsonl --out out --metrics ccrs.question_relevance"
 ANSWERING = "q.jsonl --quiet --retriever"
 STUDY = "score-study q.jsonl --out study --quiet --domain hazards --n 1 --until answers --variants paraphrase"
 CONFIGURED = {
@@ -154,6 +156,7 @@ CONFIGURED = {
     "run of a reranker": f"{RUN} score.segment_attribution --reranker mine",
     "run of a proxy": f"{RUN} classic.perplexity --lm mine",
     "run of a checker": f"{RUN} ragchecker --judge OWN --checker mine",
+    "decide": f"{DECIDE} --judge mine",
     "models check": "models check --call",
     "vary": "vary q.jsonl --out v.jsonl --generator mine --domain hazards",
     "defects": "defects a.jsonl --out d.jsonl --kinds off_topic --language en --generator mine --judge OWN",
@@ -317,6 +320,7 @@ TRIES = {
 STRUCTURED = {
     "domain": ("own.yaml", {
         "run": f"{RUN} score.specificity --judge OWN --domain own.yaml",
+        "decide": f"{DECIDE} --judge OWN --domain own.yaml",
         "questions": "questions --n 1 --out new.jsonl --domain own.yaml",
         "vary": "vary q.jsonl --out new.jsonl --generator OWN --domain own.yaml",
         "rag answer": "rag answer q.jsonl --index plain --out new.jsonl --generator OWN --domain own.yaml",
@@ -389,6 +393,7 @@ def test_a_file_of_settings_is_text(place: Place, kind: str, verb: str, capsys: 
 
 PROMPTS = {
     "run": f"{RUN} ccrs.question_relevance --judge OWN",
+    "decide": f"{DECIDE} --judge OWN",
     "vary": "vary q.jsonl --out new.jsonl --generator OWN --domain hazards",
     "defects": "defects a.jsonl --out new.jsonl --kinds off_topic --language en --generator OWN --judge OWN",
     "rag answer": "rag answer q.jsonl --out new.jsonl --index plain --generator OWN",

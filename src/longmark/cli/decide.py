@@ -251,10 +251,11 @@ class Looks:
     def _before(self) -> int:
         """How many units the folder has been asked for. UserError for a folder that another command made."""
         file = self.out / "manifest.json"
-        known = read_object(file, "use another folder") if file.exists() else None
-        if known is not None and not isinstance(known.get("stopping"), dict):
+        stopping = read_object(file, "use another folder").get("stopping") if file.exists() else {"looked": 0}
+        looked = stopping.get("looked") if isinstance(stopping, dict) else None
+        if not isinstance(looked, int) or looked < 0:
             raise UserError(f"--out {self.out}: the run was not made by longmark decide; name another folder")
-        return int(known["stopping"].get("looked") or 0) if known else 0
+        return looked
 
     def _complete(self, result: RunResult, looked: int) -> int:
         """The units before the first one for which the budget was too small."""

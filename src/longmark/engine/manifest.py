@@ -53,8 +53,8 @@ def begun(settings: Settings, system: str, pairs: bool = False) -> dict[str, Any
 def keep_rule(space: Workspace, stopping: Mapping[str, Any] | None) -> None:
     """Puts the rule that stops a run by its scores into its manifest. SettingsChanged where it has another one."""
     if stopping is not None:
-        before = space.manifest.setdefault("stopping", {"rule": stopping["rule"]})
-        space.refuse(list(differences("decide", before["rule"], stopping["rule"])))
+        before = space.manifest.get("stopping", stopping).get("rule")
+        space.refuse(list(differences("decide", before, stopping["rule"])))
         space.manifest["stopping"] = dict(stopping)
 
 
