@@ -17,8 +17,8 @@ from urllib.parse import quote, unquote, urlencode, urlsplit
 import orjson
 
 from longmark.annotate.auth import Access
-from longmark.annotate.connections import Connections
-from longmark.annotate.server import listening
+from longmark.annotate.connections import Connections, listening
+from longmark.annotate.server import application
 from longmark.annotate.site import Address, Site, import_study, open_store
 from longmark.annotate.store import Role, Store
 
@@ -165,7 +165,7 @@ def serving(path: Path, address: Address | None = None, connections: Connections
 
     async def run() -> None:
         site = Site(open_store(path), path.parent, address or Address("", frozenset()))
-        async with listening(site, "127.0.0.1", 0, connections) as port:
+        async with listening(application(site), "127.0.0.1", 0, connections) as port:
             ports.append(port)
             if address is None:  # it holds the port
                 url = f"http://127.0.0.1:{port}"

@@ -9,12 +9,17 @@ minute.
 from __future__ import annotations
 
 import asyncio
+import signal
 import sys
 import time
 from collections import OrderedDict
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 from aiohttp import web
+
+from longmark.errors import UserError
 
 HEAD_SECONDS, BODY_SECONDS, IDLE_SECONDS = 10.0, 30.0, 75.0
 _MOST, _SPARE, _FEWEST = 300, 200, 32  # connections; of the files that a process may open, those for other things
@@ -113,6 +118,41 @@ class Connection(web.RequestHandler):
         response = web.Response(status=status, text="The request cannot be read.\n", headers={"Server": "longmark"})
         response.force_close()
         return response
+
+
+@asynccontextmanager
+async def listening(
+    application: web.Application, host: str, port: int, connections: Connections | None = None
+) -> AsyncIterator[int]:
+    """Answers requests until the block ends; yields the port. UserError where the port cannot be had."""
+    runner, loop = web.AppRunner(application, shutdown_timeout=5.0), asyncio.get_running_loop()
+    among = connections or Connections()
+    await runner.setup()
+    server = runner.server
+    assert server is not None
+    loop.set_exception_handler(log_once)
+    try:
+        try:
+            listener = await loop.create_server(lambda: Connection(server, among), host, port, reuse_address=True)
+        except (OSError, OverflowError) as error:
+            why = getattr(error, "strerror", None) or error
+            raise UserError(f"cannot listen on {host}, port {port} ({why}); choose another --port") from None
+        try:
+            yield int(listener.sockets[0].getsockname()[1])
+        finally:
+            listener.close()
+            among.drop_all()
+    finally:
+        await runner.cleanup()
+
+
+async def interrupted() -> None:
+    """Waits for Ctrl-C or SIGTERM."""
+    stop, loop = asyncio.Event(), asyncio.get_running_loop()
+    with suppress(NotImplementedError):  # Windows: Ctrl-C ends asyncio.run itself
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, stop.set)
+    await stop.wait()
 
 
 _logged: dict[str, float] = {}

@@ -6,16 +6,14 @@ Every route stands in ROUTES with the roles that may use it; a test tries each b
 from __future__ import annotations
 
 import asyncio
-import signal
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Callable
 from pathlib import Path
 
 from aiohttp import web
 from filelock import Timeout
 
 from longmark.annotate import routes_adjudicate, routes_owner, routes_sign_in, routes_work
-from longmark.annotate.connections import Connection, Connections, log_once
+from longmark.annotate.connections import interrupted, listening
 from longmark.annotate.site import Address, Site, lock_of, open_store
 from longmark.annotate.store import Role
 from longmark.annotate.web import SITE, Route, entrance, guard
@@ -86,35 +84,7 @@ def serve(path: Path, host: str, port: int, address: Address, ready: Callable[[S
         store.close()
 
 
-@asynccontextmanager
-async def listening(site: Site, host: str, port: int, connections: Connections | None = None) -> AsyncIterator[int]:
-    """Answers requests until the block ends; yields the port."""
-    runner, loop = web.AppRunner(application(site), shutdown_timeout=5.0), asyncio.get_running_loop()
-    among = connections or Connections()
-    await runner.setup()
-    server = runner.server
-    assert server is not None
-    loop.set_exception_handler(log_once)
-    try:
-        try:
-            listener = await loop.create_server(lambda: Connection(server, among), host, port, reuse_address=True)
-        except (OSError, OverflowError) as error:
-            why = getattr(error, "strerror", None) or error
-            raise UserError(f"cannot listen on {host}, port {port} ({why}); choose another --port or --host") from None
-        try:
-            yield int(listener.sockets[0].getsockname()[1])
-        finally:
-            listener.close()
-            among.drop_all()
-    finally:
-        await runner.cleanup()
-
-
 async def _run(site: Site, host: str, port: int, ready: Callable[[Site], None]) -> None:
-    async with listening(site, host, port):
+    async with listening(application(site), host, port):
         ready(site)
-        stop, loop = asyncio.Event(), asyncio.get_running_loop()
-        with suppress(NotImplementedError):  # Windows: Ctrl-C ends asyncio.run itself
-            for number in (signal.SIGINT, signal.SIGTERM):
-                loop.add_signal_handler(number, stop.set)
-        await stop.wait()
+        await interrupted()

@@ -169,6 +169,10 @@ def _lists(verbs: Any) -> None:
     add_outputs(one)
     add_project(one)
 
+    one = add_verb(verbs, "view", "view:view", "Show a folder of runs in the browser, on this machine. Writes nothing.")
+    add(one, "folder", "DIR", "the folder that holds run folders, or one of them")
+    add(one, "--port", "N", "the port of 127.0.0.1 (default: 8766)", default=8766)
+
     text = "List the metrics, or show one: inputs, range, cost, formula, source, parameters."
     one = add_verb(verbs, "metrics", "small:metrics", text)
     add(one, "name", "NAME", "the metric to show (default: list all)", nargs="?")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -56,12 +57,12 @@ def status(run: Path) -> RunStatus:
     return RunStatus(
         str(run),
         f"{part['part']}/{part['of']}" if isinstance(part, dict) else "",
-        _state(manifest, sessions, working),
+        state_of(manifest, sessions, working),
         rows,
         (manifest.get("examples") or {}).get("rows"),
         unscored,
         usd,
-        _speed(sessions, rows, working),
+        speed_of(sessions, rows, working),
     )
 
 
@@ -85,7 +86,8 @@ def _counts(path: Path) -> tuple[int, int, float | None]:
     return count, int(unscored), None if unknown else usd
 
 
-def _state(manifest: dict[str, Any], sessions: list[dict[str, Any]], working: bool) -> str:
+def state_of(manifest: Mapping[str, Any], sessions: Sequence[Mapping[str, Any]], working: bool) -> str:
+    """The state of a run that has begun, as of `RunStatus`. working: a process works in its folder."""
     if working:
         return RUNNING
     if manifest.get("finished"):
@@ -94,7 +96,7 @@ def _state(manifest: dict[str, Any], sessions: list[dict[str, Any]], working: bo
     return f"stopped ({last['stopped']})" if last.get("stopped") else KILLED
 
 
-def _speed(sessions: list[dict[str, Any]], rows: int, working: bool) -> float | None:
+def speed_of(sessions: Sequence[Mapping[str, Any]], rows: int, working: bool) -> float | None:
     """Rows a second, of the session under way or else of the last one that wrote rows and ended."""
     if working and sessions and not sessions[-1].get("ended"):
         began = datetime.strptime(str(sessions[-1]["started"]), "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)

@@ -110,10 +110,11 @@ def text(path: Path, most: int, called: str = "") -> str:
         raise UserError(at(called or path, line, message)) from None
 
 
-def lines(path: Path, encoding: str = "") -> Iterator[tuple[int, bytes]]:
-    """(number from 1, line with its end) of a regular file, as UTF-8. encoding: of the file, "": UTF-8. UserError as
-    `opened`, and for a line without an end."""
+def lines(path: Path, encoding: str = "", start: int = 0) -> Iterator[tuple[int, bytes]]:
+    """(number from 1, line with its end) of a regular file, as UTF-8. encoding: of the file, "": UTF-8; start: the byte
+    at which the first line begins. UserError as `opened`, and for a line without an end."""
     with opened(path) as raw:
+        raw.seek(start)
         found: Iterator[bytes] = iter(partial(raw.readline, LONGEST_LINE + 1), b"")
         if encoding:
             text = io.TextIOWrapper(raw, encoding, "surrogateescape", newline="\n")
@@ -211,13 +212,13 @@ def flaw(value: Any, levels: int = DEPTH) -> str | None:
     return None
 
 
-def read_object(path: Path, remedy: str) -> dict[str, Any]:
-    """The JSON object of a file of ours. remedy: what to do, for the message.
+def read_object(path: Path, remedy: str, most: int = LARGEST) -> dict[str, Any]:
+    """The JSON object of a file of ours. remedy: what to do, for the message; most: bytes of the file.
 
     UserError if the file cannot be read or holds no JSON object.
     """
     try:
-        found = parse_json(content(path, LARGEST), strict=True)
+        found = parse_json(content(path, most), strict=True)
     except ValueError as error:
         raise UserError(f"{path} is damaged ({error}); {remedy}") from None
     if not isinstance(found, dict):

@@ -64,7 +64,7 @@ def _page(
     titles = metric_titles(summary.metrics)
     return render(
         "report.html.j2",
-        script=asset("answers.js"),
+        script=asset("answers.js") + asset("shapes.js"),
         made=f"longmark {longmark.__version__}",
         title=title,
         heading=what,

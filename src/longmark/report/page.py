@@ -57,11 +57,11 @@ def render(template: str, script: str = "", **values: Any) -> Iterator[bytes]:
 
 @cache
 def environment(package: str = "longmark.report") -> Environment:
-    """What renders the templates of a package, with the filters of all pages."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
+    """What renders the templates of a package, which may use those of reports, with the filters of all pages."""
+    from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
     made = Environment(
-        loader=PackageLoader(package),
+        loader=ChoiceLoader([*map(PackageLoader, dict.fromkeys((package, __package__)))]),
         autoescape=True,
         undefined=StrictUndefined,
         finalize=_one_line,

@@ -68,7 +68,7 @@ _COUNTS = ("calls", "from_cache", "prompt_tokens", "cached_prompt_tokens", "comp
 
 # How good a score is, from 0 to 1: its place between the bounds, else the share of the metric's scores below it;
 # reversed if lower is better. Metrics without a direction do not count.
-_STANDING = """
+STANDING = """
 CREATE TEMP TABLE standing AS
 SELECT example, AVG(CASE WHEN lower_is_better THEN 1 - place ELSE place END) AS mean FROM (
     SELECT example, lower_is_better, CASE
@@ -547,7 +547,7 @@ class Observations:
                 (number, fact.lo, fact.hi, fact.higher_is_better is False, fact.higher_is_better is not None),
             )
         self._db.execute("DROP TABLE IF EXISTS standing")
-        self._db.execute(_STANDING)
+        self._db.execute(STANDING)
         self._db.execute("CREATE INDEX IF NOT EXISTS examples_question ON examples (question_id)")
 
     def lowest(self) -> Iterator[int]:

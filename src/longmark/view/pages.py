@@ -1,0 +1,308 @@
+"""The pages of `longmark view`: what is asked in, HTML out."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+from jinja2 import Environment
+
+import longmark
+from longmark.engine.status import speed_of
+from longmark.records import STATUSES
+from longmark.report import sections
+from longmark.report.answers import entry
+from longmark.report.format import counted, duration, fixed, listed, metric_titles, short_models
+from longmark.report.page import asset, environment
+from longmark.report.summary import Summary, how_many, interval_in_words
+from longmark.report.turns import starts
+from longmark.view.answers import Asked
+from longmark.view.folder import Run
+from longmark.view.site import NotFound, Site
+from longmark.view.summaries import Read
+
+KEYS = ("path", "id", "sort", "status", "metric", "system", "q", "page", "beside")
+"""What an address may ask for; what it does not name is ""."""
+PAGE, LIST = 25, 100  # answers, and runs, on a page
+_BESIDE, _TURNS = 8, 40  # answers of other systems, and turns of a conversation, at most
+_LARGEST = 16 << 20  # bytes of an example or a row on a page of its own
+_TYPES = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8"}
+_SORTS = {"": "newest first", "oldest": "oldest first", "name": "name"}
+
+
+def render(template: str, **values: Any) -> str:
+    """The page of a template, whole. What UTF-8 cannot hold, as of a file's name, is a question mark."""
+    page = _environment().get_template(f"{template}.html.j2").render(made=f"longmark {longmark.__version__}", **values)
+    return page.encode("utf-8", "replace").decode()
+
+
+@cache
+def static() -> Mapping[str, tuple[str, bytes]]:
+    """name with a hash of the content -> (content type, content), to be served under /static/."""
+    own = resources.files("longmark.view").joinpath("static")
+    sources = {
+        "view.css": asset("tokens.css") + asset("page.css") + own.joinpath("view.css").read_text("utf-8"),
+        "view.js": asset("shapes.js") + own.joinpath("view.js").read_text("utf-8"),
+    }
+    return {_hashed(name, text): (_TYPES[Path(name).suffix], text.encode()) for name, text in sources.items()}
+
+
+def _hashed(name: str, text: str) -> str:
+    return f"{Path(name).stem}.{hashlib.sha256(text.encode()).hexdigest()[:12]}{Path(name).suffix}"
+
+
+@cache
+def _environment() -> Environment:
+    made = environment("longmark.view")
+    made.globals["static"] = {Path(name).suffix: f"/static/{name}" for name in static()}
+    made.globals["to"] = to
+    return made
+
+
+def to(page: str, asked: Mapping[str, Any], /, **more: Any) -> str:
+    """The address of a page: what was asked, with changes; what is empty is left out."""
+    kept = {key: str(value) for key, value in {**asked, **more}.items() if value not in ("", None)}
+    return f"{page}?{urlencode(kept, errors='surrogateescape')}" if kept else page
+
+
+# The runs -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A run in the list. read: its scores, as far as they are known."""
+
+    run: Run
+    read: Read | None
+    progress: dict[str, Any] | None
+
+    @property
+    def metrics(self) -> list[str]:
+        return list(self.run.manifest.metrics() or (self.summary.metrics if self.summary else ()))
+
+    @property
+    def summary(self) -> Summary | None:
+        return self.read.summary if self.read else None
+
+    @property
+    def systems(self) -> tuple[str, ...]:
+        return self.summary.systems if self.summary else ()
+
+    @property
+    def titles(self) -> list[str]:
+        return list(metric_titles(self.metrics).values())
+
+    @property
+    def judges(self) -> list[str]:
+        return short_models(self.run.manifest.models.get("judge", []))
+
+    def scores(self, metric: str) -> list[tuple[str, str, str, int, int]]:
+        """Of a metric, for each system: its name, the mean, the interval, and how many of how many are scored."""
+        summary = self.summary
+        return [
+            (
+                cell.system,
+                fixed(cell.mean, summary.decimals(metric)),
+                interval_in_words(summary, cell),
+                cell.scored,
+                cell.n,
+            )
+            for cell in (summary.of(metric) if summary else ())
+            if summary
+        ]
+
+    def highest(self, metric: str) -> float:
+        means = [cell.mean for cell in self.summary.of(metric) if cell.mean is not None] if self.summary else []
+        return max(means, default=float("-inf"))
+
+
+def runs(site: Site, asked: dict[str, str]) -> str:
+    """The list of runs. asked: metric, system, q (in the name), sort, page."""
+    every = site.folder.runs()
+    readable = sorted((run for run in every.values() if not run.problem), key=lambda run: run.began, reverse=True)
+    lines = [Line(run, site.summaries.of(run), progress(site, run, glance=True)) for run in readable]
+    metric, system, words = asked["metric"], asked["system"], asked["q"].casefold().split()
+    titles = metric_titles(_names(metric, (line.metrics for line in lines)))
+    systems = _names(system, (line.systems for line in lines))
+    chosen = [
+        line
+        for line in lines
+        if metric in ("", *line.metrics)
+        and system in ("", *line.systems)
+        and all(word in line.run.name.casefold() for word in words)
+    ]
+    sort = asked["sort"]
+    if sort == "oldest":
+        chosen.reverse()
+    elif sort == "name":
+        chosen.sort(key=lambda line: line.run.name)
+    elif sort == "mean" and metric:
+        chosen.sort(key=lambda line: line.highest(metric), reverse=True)
+    pager = _pager("/", asked, len(chosen), LIST)
+    sorts = {**_SORTS, **({"mean": "highest mean first"} if metric else {})}
+    return render(
+        "runs",
+        folder=site.folder,
+        lines=chosen[pager["first"] : pager["first"] + LIST],
+        problems=[run for run in every.values() if run.problem],
+        total=len(lines),
+        asked=asked,
+        titles=titles,
+        choices={
+            "metric": [("", "any"), *titles.items()],
+            "system": [("", "any"), *((name, name) for name in systems)],
+            "sort": list(sorts.items()),
+        },
+        pager=pager,
+        waiting=site.summaries.waiting(),
+        live=any(line.run.running for line in lines) or bool(site.summaries.waiting()),
+        listed=listed,
+    )
+
+
+def _names(asked: str, found: Iterable[Iterable[str]]) -> list[str]:
+    """The names to choose from, with the one that is asked for."""
+    return sorted({asked, *(name for names in found for name in names)} - {""})
+
+
+def progress(site: Site, run: Run, glance: bool = False) -> dict[str, Any] | None:
+    """How far a run is that goes on: rows, their total, speed, time left; None of another one."""
+    if not run.running:
+        return None
+    answers = site.answers(run, glance)
+    done, total, speed = answers.counts[1], run.total, None
+    if answers.complete:
+        speed = _speed(run, done)
+    left = duration((total - done) / speed) if total and speed and total > done else ""
+    return {"done": done, "total": total, "speed": f"{speed:.3g}" if speed else "", "left": left}
+
+
+def _speed(run: Run, done: int) -> float | None:
+    try:
+        return speed_of(run.manifest.sessions, done, working=True)
+    except (KeyError, TypeError, ValueError):  # of a manifest that another program wrote
+        return None
+
+
+def _pager(path: str, asked: Mapping[str, str], count: int, size: int) -> dict[str, Any]:
+    """The pages of a list: which one is asked for, of how many, and the addresses of its neighbours."""
+    pages = max(1, -(-count // size))
+    given = asked["page"]
+    page = min(max(1, int(given) if given.isdecimal() and len(given) < 10 else 1), pages)
+    first = (page - 1) * size
+    return {
+        "page": page,
+        "pages": pages,
+        "first": first,
+        "count": count,
+        "before": to(path, asked, page=page - 1) if page > 1 else "",
+        "after": to(path, asked, page=page + 1) if page < pages else "",
+    }
+
+
+# A run, and its answers ---------------------------------------------------------------------------------------------
+
+
+def _asked(asked: Mapping[str, str], run: Run) -> Asked:
+    sort = asked["sort"]
+    made = Asked(sort, asked["status"], asked["system"], asked["q"])
+    return replace(made, sort="file") if run.running and not sort else made  # the order of ranks would change
+
+
+def run(site: Site, asked: dict[str, str]) -> str:
+    """A run: its scores, its answers in pages, its settings. asked: path, sort, status, system, q, page."""
+    its = site.run(asked["path"])
+    answers = site.answers(its)
+    summary, read = answers.summary(its.manifest), site.summaries.of(its, first=True)
+    numbers = answers.numbers(_asked(asked, its), summary)
+    pager = _pager("/run", asked, len(numbers), PAGE)
+    shown, left = answers.shown(numbers[pager["first"] : pager["first"] + PAGE])
+    titles = metric_titles(summary.metrics)
+    scores = read.summary if read else None
+    title, heading, lede = sections.heading(scores or summary, [its.manifest], answers.counts[0])
+    choices = {
+        "sort": _sorts(summary, titles, its.running),
+        "status": [
+            ("", "any"),
+            ("all", "all scored"),
+            ("some", "some missing"),
+            *((s, s.replace("_", " ")) for s in answers.statuses()),
+        ],
+        "system": [("", "all"), *((name, name) for name in summary.systems)],
+    }
+    return render(
+        "run",
+        title=f"{its.name}: {title}",
+        heading=heading,
+        lede=lede if scores else "",
+        run=its,
+        asked=asked,
+        progress=progress(site, its),
+        notices=[] if its.running else sections.notices([its.manifest], read=scores.notices if scores else ()),
+        read=read,
+        summary=scores or summary,
+        metrics=list(sections.score_table(scores, metric_titles(scores.metrics), {})) if scores else [],
+        titles=metric_titles(scores.metrics) if scores else titles,
+        statuses=STATUSES,
+        how_many=how_many,
+        agreement=False,
+        choices=choices,
+        answers=answers,
+        left=left,
+        entries=[entry(one, summary, titles, its.manifest) for one in shown],
+        pager=pager,
+        provenance_of=sections.provenance(its.manifest),
+        live=its.running or not answers.complete or read is None,
+    )
+
+
+def _sorts(summary: Summary, titles: Mapping[str, str], running: bool) -> list[tuple[str, str]]:
+    worst = [("", "worst first")] if summary.directed and not summary.pairs and not running else []
+    found = [*worst, ("file" if worst else "", "order in the file"), ("missing", "most missing scores first")]
+    for name in summary.metrics:
+        found += [(f"{name} up", f"{titles[name]}, lowest first"), (f"{name} down", f"{titles[name]}, highest first")]
+    return found
+
+
+def answer(site: Site, asked: dict[str, str]) -> str:
+    """An answer with its evidence: of a conversation all turns; beside=1: with those of other systems."""
+    its = site.run(asked["path"])
+    answers = site.answers(its)
+    if (number := answers.number_of(asked["id"])) is None:
+        more = "" if answers.complete else " It is still being read. Reload the page in a moment."
+        raise NotFound(f"This run has no such answer.{more}")
+    summary = answers.summary(its.manifest)
+    titles, numbers = metric_titles(summary.metrics), answers.numbers(_asked(asked, its), summary)
+    mine, others = answers.beside(number, _TURNS)
+    others = others[:_BESIDE]
+    beside = others if asked["beside"] else []
+    columns, left = [], 0
+    for group in (mine, *(answers.beside(one, _TURNS)[0] for one in beside)):
+        shown, out = answers.shown(group, _LARGEST)
+        left += out
+        for one, start in zip(shown, starts((one.system, one.example) for one in shown), strict=True):
+            one.start = start
+        columns.append([entry(one, summary, titles, its.manifest) for one in shown])
+    at = numbers.index(number) if number in numbers else None
+    around = {"before": at - 1, "after": at + 1} if at is not None else {}
+    near = {
+        side: answers.shown([numbers[place]])[0][0].id for side, place in around.items() if 0 <= place < len(numbers)
+    }
+    return render(
+        "answer_page",
+        run=its,
+        asked=asked,
+        columns=columns,
+        others=[(one.id, summary.systems[one.system]) for one in answers.shown(others)[0]],
+        place=(at + 1, len(numbers)) if at is not None else None,
+        near=near,
+        left=left,
+        counted=counted,
+        live=False,
+    )

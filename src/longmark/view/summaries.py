@@ -1,0 +1,80 @@
+"""The scores of runs as `longmark run` prints them, read in a thread of their own: a large run takes long."""
+
+from __future__ import annotations
+
+import sys
+import time
+import traceback
+from dataclasses import dataclass, replace
+from pathlib import Path
+from threading import Condition, Thread
+from typing import Any
+
+from longmark.annotate.connections import first_in_a_minute
+from longmark.errors import UserError
+from longmark.report.summary import Summary, summarise
+from longmark.view.folder import ROWS, Run, stamp_of
+
+_REST = 20  # a running run is read again after so many times what reading it took
+_LEAST = 3.0  # seconds, and not earlier than this
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """summary: None where the scores cannot be read, for a `reason`; of: which files; at, took: when, and seconds."""
+
+    summary: Summary | None
+    reason: str
+    of: Any
+    at: float
+    took: float
+
+
+class Summaries:
+    """Those of the runs that were asked for, each read again when its files change."""
+
+    def __init__(self) -> None:
+        self._known: dict[Path, Read] = {}
+        self._wanted: dict[Path, Run] = {}
+        self._change = Condition()
+        Thread(target=self._work, daemon=True).start()
+
+    def of(self, run: Run, first: bool = False) -> Read | None:
+        """What is known of a run; None where it is still to be read. first: before the others."""
+        known, files = self._known.get(run.path), (stamp_of(run.path / ROWS), run.stamp)
+        if files[0] is None:
+            return Read(None, "there are no rows yet" if run.running else "there are no rows", files, 0.0, 0.0)
+        if known and (
+            known.of == files or (run.running and time.monotonic() - known.at < max(_LEAST, _REST * known.took))
+        ):
+            return known
+        with self._change:
+            self._wanted = {run.path: run, **self._wanted} if first else {**self._wanted, run.path: run}
+            self._change.notify()
+        return known if run.running else None
+
+    def waiting(self) -> int:
+        """How many runs are still to be read."""
+        return len(self._wanted)
+
+    def _work(self) -> None:
+        while True:
+            with self._change:
+                while not self._wanted:
+                    self._change.wait()
+                run = next(iter(self._wanted.values()))
+            files, began = (stamp_of(run.path / ROWS), run.stamp), time.monotonic()
+            summary, reason = None, ""
+            try:
+                summary = summarise([run.path], run.manifest.cluster)
+                cells = (replace(cell, bounded=None) for cell in summary.cells)  # every score, for gates
+                summary = replace(summary, cells=tuple(cells))
+            except UserError as error:
+                reason = str(error)
+            except Exception as error:
+                reason = "an error of longmark; it is noted where longmark view was started"
+                if first_in_a_minute(repr(error)[:200]):
+                    print(traceback.format_exc(), file=sys.stderr)
+            self._known[run.path] = Read(summary, reason, files, time.monotonic(), time.monotonic() - began)
+            with self._change:
+                self._wanted.pop(run.path, None)
