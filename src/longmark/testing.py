@@ -12,7 +12,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypedDict, TypeVar, Unpack
 
@@ -32,6 +32,7 @@ from longmark.models.registry import ModelNames, Name, Registry
 from longmark.prompts import PromptBook
 from longmark.records import Answered
 from longmark.records.metric_name import base_of
+from longmark.text.calibration import Calibration, read_labels
 from longmark.text.overlap import named_checker
 
 __all__ = [
@@ -55,6 +56,7 @@ class ScoreOptions(TypedDict, total=False):
 
     judge: one model or several, a fake or a name. judging: how it is asked (default: without reasons). domain: None is
     the built-in one.
+    calibrate: a file of labels that the checker is calibrated on.
     cache: a file for the calls, kept afterwards; without it they are in a temporary file.
     """
 
@@ -64,6 +66,7 @@ class ScoreOptions(TypedDict, total=False):
     reranker: Name
     lm: Name
     checker: Name
+    calibrate: str | Path
     judging: Judging
     domain: Domain | None
     prompts: PromptBook
@@ -146,8 +149,11 @@ async def open_models(**options: Unpack[ScoreOptions]) -> AsyncIterator[Models]:
         cache = CallCache(options.get("cache") or Path(folder) / "calls.sqlite")
         opener = Registry(cache)
         try:
+            backends = opener.backends(ModelNames(judges, **others))
+            if (labels := options.get("calibrate")) is not None and backends.checker is not None:
+                backends = replace(backends, calibration=Calibration(read_labels(Path(labels))))
             yield Models(
-                opener.backends(ModelNames(judges, **others)),
+                backends,
                 Client(cache),
                 UsageLog(),
                 options.get("prompts") or PromptBook(),

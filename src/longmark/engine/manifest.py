@@ -60,13 +60,14 @@ def keep_rule(space: Workspace, stopping: Mapping[str, Any] | None) -> None:
 
 def own(settings: Settings) -> dict[str, Any]:
     """What the user brought, whole, so that the run can be repeated: prompts by id, the domain (None: the built-in
-    one, or no metric reads it), and metrics from outside the package by name."""
+    one, or no metric reads it), metrics from outside the package by name, and the labels of --calibrate."""
     domain = settings.domain
     brought = settings.reads_domain and domain.hash != DEFAULT_DOMAIN.hash
     return {
         "prompts": settings.prompts.replaced,
         "domain": domain.model_dump(mode="json") if brought else None,
         "metrics": {chosen.name: dict(chosen.metric.origin) for chosen in settings.selected if chosen.metric.source},
+        **({"calibration": labels.plain()} if (labels := settings.backends.calibration) else {}),
     }
 
 

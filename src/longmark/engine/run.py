@@ -13,21 +13,25 @@ from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from longmark.engine.session import RunResult, execute
 from longmark.engine.settings import RunOptions, Settings, check, choose, every_prompt
-from longmark.errors import options_of
+from longmark.errors import UserError, options_of
 from longmark.home import home
 from longmark.judging import Judging
 from longmark.metric import Metric
+from longmark.metrics import Selected
 from longmark.models.cache import CallCache
-from longmark.models.handles import DEFAULT_DOMAIN
+from longmark.models.handles import DEFAULT_DOMAIN, Backends
 from longmark.models.registry import Registry
 from longmark.models.stores import is_url
 from longmark.models.trust import Trust
 from longmark.prompts import PromptBook, from_folder
 from longmark.records.read import ExampleSource
+
+if TYPE_CHECKING:
+    from longmark.text.calibration import Calibration
 
 T = TypeVar("T")
 
@@ -85,6 +89,8 @@ def make_settings(names: Sequence[str | Metric], registry: Registry, options: Ru
 
         options = replace(options, checker=named_checker(options.checker))
     backends = registry.backends(options, called)
+    if options.calibrate is not None:
+        backends = replace(backends, calibration=_calibration(options, backends, selected))
     settings = Settings(
         selected,
         backends,
@@ -98,6 +104,24 @@ def make_settings(names: Sequence[str | Metric], registry: Registry, options: Ru
     for sentence in settings.departures(names):
         options.tell(sentence)
     return settings
+
+
+def _calibration(options: RunOptions, backends: Backends, selected: Sequence[Selected]) -> Calibration:
+    """What --calibrate names. UserError without a checker, or for one that is asked several pairs in one call."""
+    from longmark.text.calibration import Calibration, read_labels
+
+    labels = read_labels(Path(options.calibrate or "").expanduser())
+    if backends.checker is None:
+        raise UserError("--calibrate: there is no checker to calibrate: add --checker, and a metric that takes one")
+    if hasattr(backends.checker, "chat"):
+        for chosen in (one for one in selected if "checker" in one.metric.models):
+            if getattr(chosen.params, "batch", 0) != 1 and getattr(chosen.params, "relations", "") != "strongest":
+                how = "batch=1" if hasattr(chosen.params, "batch") else "relations=strongest"
+                raise UserError(
+                    f"--calibrate: {backends.checker.name} gives probabilities only if it is asked one pair a call: "
+                    f"name the metric {chosen.base}@{how}"
+                )
+    return Calibration(labels, options.tell)
 
 
 def finish(work: Callable[[], Awaitable[T]]) -> T:

@@ -47,6 +47,7 @@ from longmark.records import Row
 from longmark.records.files import read_object
 from longmark.records.metric_name import base_of, parsed, under
 from longmark.records.pair import example_of
+from longmark.text.calibration import BEHIND, Calibration, labelled
 from longmark.text.overlap import named_checker
 from longmark.workspace import differences
 
@@ -215,11 +216,13 @@ def _settings(manifest: dict[str, Any], cache: CallCache, run: Path, given: Give
         if "reranker" in models:  # a chat model that ranks has what it is asked for behind its name
             models["reranker"] = [name.partition(" (log-odds")[0] for name in models["reranker"]]
         if "checker" in models:  # overlap is no model
-            models["checker"] = [named_checker(name) for name in models["checker"]]
+            models["checker"] = [named_checker(name.partition(BEHIND)[0]) for name in models["checker"]]
         names = ModelNames(**{role: names if role == "judges" else names[0] for role, names in models.items()})
         called = {role for chosen in selected for role in chosen.metric.models}
         config = of_manifest(fixed.get("configured"))
         backends = Registry(cache, config=config, sends=False).backends(names, called)
+        if "calibration" in own:
+            backends = replace(backends, calibration=Calibration(tuple(map(labelled, own["calibration"]))))
         reasons, judging = fixed["judging"]["reasons"], Judging.of({**fixed["judging"], "reasons": None})
         selected = [replace(c, metric=replace(c.metric, reasons=c.name in reasons)) for c in selected]
         by = ChoiceRule(**fixed.get("pair", {}))

@@ -59,12 +59,16 @@ class Backends:
     reranker: Reranker | None = None
     lm: LanguageModel | None = None
     checker: Backend | None = None
+    calibration: Any = None  # of the checker: a `text.calibration.Calibration`
 
     def names(self) -> dict[str, list[str]]:
         """role -> names of its models, for roles that have one."""
         single = {role: getattr(self, role) for role in ROLES[1:]}
         found = {"judge": [judge.name for judge in self.judges]} if self.judges else {}
-        return found | {role: [model.name] for role, model in single.items() if model is not None}
+        found |= {role: [model.name] for role, model in single.items() if model is not None}
+        if self.calibration is not None:
+            found["checker"] = [name + self.calibration.suffix for name in found["checker"]]
+        return found
 
     def configured(self, roles: Collection[str] = ROLES) -> dict[str, dict[str, Any]]:
         """name -> what longmark.yaml says of the model that can change a score, for models of these roles that it

@@ -60,6 +60,7 @@ class ModelNames:
     reranker: Name | None = None
     lm: Name | None = None
     checker: Name | None = None
+    calibrate: str | Path | None = None  # labels that the checker is calibrated on
 
 
 class Registry:

@@ -114,7 +114,7 @@ def checker_of(models: Models, batch: int = BATCH) -> Checker:
     batch: hypotheses in one call of a judge; 1: one pair a call, with probabilities where the judge gives
     log-probabilities. NoScore (`missing_input`) where there is neither a checker nor a judge.
     """
-    given = models.checker
+    given, calibration = models.checker, models.backends.calibration
     if given is None:
         if not models.judges:
             raise NoScore(
@@ -123,10 +123,12 @@ def checker_of(models: Models, batch: int = BATCH) -> Checker:
             )
         return JudgeChecker(models, models.judges[0], batch)
     if isinstance(given, RelationModel):
-        return ModelChecker(models, given)
-    if hasattr(given, "relations"):
-        return cast(Checker, given)
-    return JudgeChecker(models, ChatHandle(cast(Chat, given), models.client, models.usage_log), batch)
+        checker: Checker = ModelChecker(models, given)
+    elif hasattr(given, "relations"):
+        checker = cast(Checker, given)
+    else:
+        checker = JudgeChecker(models, ChatHandle(cast(Chat, given), models.client, models.usage_log), batch)
+    return checker if calibration is None else cast(Checker, calibration.around(checker))
 
 
 # Checkers ----------------------------------------------------------------------------------------------------------
