@@ -24,7 +24,7 @@ HEALTHVER = Path(__file__).parents[2] / ".." / "shared" / "data" / "claims" / "h
 WORDS = [f"word{n}" for n in range(40)]
 
 
-def labels(count: int = 50, *, seed: int = 0) -> list[dict[str, object]]:
+def labels(count: int = 50, *, seed: int = 0) -> list[dict[str, str]]:
     """A claim of ten words, of which the evidence has as many as are drawn; supported from seven on."""
     draw, found = random.Random(seed), []
     for number in range(count):
@@ -78,9 +78,7 @@ def test_labels_that_the_score_separates_still_have_a_finite_curve():
 
 def test_a_checker_that_is_never_sure_enough_gets_the_threshold_of_its_users():
     told: list[str] = []
-    pairs = [
-        (0.1 + n / 100, n >= 10) for n in range(40)
-    ]  # below a half, all of them
+    pairs = [(0.1 + n / 100, n >= 10) for n in range(40)]  # below a half, all of them
     checker = calibration(pairs, told=told).around(Says())
     low, high = asyncio.run(checker.relations("text", ["0.12", "0.48"]))
     assert (low.label, high.label) == ("neutral", "entails")
