@@ -1,6 +1,7 @@
-"""The claims that people labelled, each with its evidence: WiCE, Climate-FEVER and ExpertQA, split by group.
+"""The claims that people labelled, each with its evidence: WiCE, Climate-FEVER, ExpertQA and HaluQuestQA.
 
-Half of the groups of a data set are its test part: those whose SHA-256 (of data set and group) has an even first byte.
+In the first study (design/claim-checker.md) half of the groups of a data set are its test part: those whose SHA-256
+(of data set and group) has an even first byte; in the second a data set is one whole.
 A group is what shares texts: a Wikipedia article (WiCE), a claim (Climate-FEVER), a question (ExpertQA).
 """
 
@@ -9,21 +10,27 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from ast import literal_eval
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from longmark.text.sentences import sentences
+from longmark.text.overlap import FUNCTION_WORDS, words
+from longmark.text.sentences import sentence_spans, sentences
 
 DATA = Path(__file__).parents[2] / ".." / "shared" / "data"
 WICE, CLIMATE, EXPERTQA = SETS = ("wice", "climate_fever", "expertqa")
+HALU = "haluquestqa"
+UNSEEN = (*SETS, HALU)
 FILES = {
     WICE: "wice/oracle_claim_dev.jsonl",
     CLIMATE: "climate_fever/first900.jsonl",
     EXPERTQA: "expertqa/expert_labels.jsonl",
+    HALU: "haluquestqa/half.jsonl",
     "wice tokens": "wice/non_supported_tokens_train.jsonl",
 }
+WORDS, WINDOWS = 50, 3  # words of a window of evidence; windows that are read
 _CITATION = re.compile(r"\s*\[\d+(?:\s*[,;–-]\s*\d+)*\]")
 
 
@@ -67,10 +74,46 @@ def in_test(data: str, group: str) -> bool:
     return hashlib.sha256(f"{data}:{group.casefold()}".encode()).digest()[0] % 2 == 0
 
 
+def held_out(group: str) -> bool:
+    """Whether a group of labelled training data is not trained on: one fifth, for thresholds and curves."""
+    return hashlib.sha256(group.casefold().encode()).digest()[0] % 5 == 0
+
+
+def labelled(*, kept_out: bool, folder: Path = DATA) -> list[Claim]:
+    """People's labels that may be trained on (Factcheck-GPT, the Wizard-of-Wikipedia part of BEGIN), or those of them
+    that are kept out of it. The evidence is one text."""
+    found = []
+    for name in ("factcheckgpt", "begin"):
+        for number, row in enumerate(_rows(folder / "claims" / f"{name}.jsonl")):
+            if row.get("part", "wow/").startswith("wow/") and held_out(row["group"]) == kept_out:
+                texts = (row["claim"], (row["evidence"],))
+                found.append(
+                    Claim(name, f"{name}-{number}", row["group"], *texts, row["label"], row["label"] == "entails")
+                )
+    return found
+
+
+def in_sentences(one: Claim) -> Claim:
+    """A claim whose evidence is one text, with its sentences."""
+    return replace(one, evidence=tuple(sentences(one.evidence[0])) or one.evidence)
+
+
+def windows(one: Claim) -> list[str]:
+    """The windows of whole sentences that have most of the claim's words, the first ones of equal."""
+    made: list[list[str]] = []
+    for sentence in one.evidence:
+        if made and len(" ".join([*made[-1], sentence]).split()) <= WORDS:
+            made[-1].append(sentence)
+        else:
+            made.append([sentence])
+    own = words([one.claim]) - FUNCTION_WORDS
+    return sorted(map(" ".join, made), key=lambda text: -len(own & words([text])))[:WINDOWS]
+
+
 def claims(data: str, folder: Path = DATA) -> list[Claim]:
     """The labelled claims of a set, in the order of its file."""
     rows = _rows(folder / FILES[data])
-    return list({WICE: _wice, CLIMATE: _climate, EXPERTQA: _expertqa}[data](rows))
+    return list({WICE: _wice, CLIMATE: _climate, EXPERTQA: _expertqa, HALU: _haluquestqa}[data](rows))
 
 
 def marked_claims(folder: Path = DATA) -> list[MarkedClaim]:
@@ -126,3 +169,19 @@ def _expertqa(rows: list[dict[str, Any]]) -> Iterator[Claim]:
                         name = f"{number}-{system}-{place}"
                         label = one["support"]
                         yield Claim(EXPERTQA, name, row["question"], claim, evidence, label, label == "Complete")
+
+
+def _haluquestqa(rows: list[dict[str, Any]]) -> Iterator[Claim]:
+    """A row a sentence of an answer in which an expert marked something as not factual, with the other answer."""
+    for number, row in enumerate(rows):
+        marked = [
+            re.compile(re.escape(span.strip()), re.IGNORECASE) for span in literal_eval(row["factuality_span"] or "[]")
+        ]
+        for side, other in ((1, 2), (2, 1)):
+            answer, evidence = row[f"ans{side}_text"], tuple(sentences(row[f"ans{other}_text"]))
+            found = [match.span() for span in marked if (match := span.search(answer))]
+            for start, end in sentence_spans(answer) if found and evidence else ():
+                wrong = any(a < end and b > start for a, b in found)
+                label = "marked" if wrong else "not marked"
+                name = f"{number}-{side}-{start}"
+                yield Claim(HALU, name, row["question_text"], answer[start:end], evidence, label, not wrong)

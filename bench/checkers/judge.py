@@ -47,13 +47,14 @@ def subset(rows: list[Claim], count: int) -> list[Claim]:
 
 async def score(judge: ChatHandle, row: Claim) -> float | None:
     """The greatest log-odds of support by a sentence, less those of no evidence; None where the judge said neither."""
-    null = await _log_odds(judge, row.claim, "")
-    found = [await _log_odds(judge, row.claim, text) for text in closest(row.claim, row.evidence, SENTENCES)]
+    null = await log_odds(judge, row.claim, "")
+    found = [await log_odds(judge, row.claim, text) for text in closest(row.claim, row.evidence, SENTENCES)]
     known = [odds for odds in found if odds is not None]
     return max(known) - null if known and null is not None else None
 
 
-async def _log_odds(judge: ChatHandle, claim: str, evidence: str) -> float | None:
+async def log_odds(judge: ChatHandle, claim: str, evidence: str) -> float | None:
+    """The log-odds of yes and no; None where the judge said neither."""
     messages = PromptBook().fill(PROMPT, {"claim": claim, "evidence": evidence})
     reply = await judge.chat(ChatRequest(messages, max_tokens=1, logprobs=_CANDIDATES))
     candidates = reply.logprobs[0].top if reply.logprobs else ()

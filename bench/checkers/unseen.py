@@ -1,0 +1,234 @@
+"""Checkers on data sets that none of them was trained on: the second study of design/claim-checker.md.
+
+    python -m bench.checkers.unseen score FOLDER overlap|minilm|NAME=CHECKPOINT
+    python -m bench.checkers.unseen judge FOLDER [--judge MODEL] [--rows N] [--minutes M]
+    python -m bench.checkers.unseen tables FOLDER
+
+`score` writes FOLDER/NAME.json: set -> id -> score (greater: rather supported). `judge` records as many pairs of a
+fixed order, one of each set in turn, as the minutes allow; a further call goes on. `tables` prints what there is. The
+set `held_out` are the labelled pairs that no checker was trained on, where thresholds and curves are fitted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import hashlib
+import json
+import time
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from bench.checkers import figures
+from bench.checkers.baselines import closest, cosines
+from bench.checkers.data import UNSEEN, Claim, claims, in_sentences, labelled, windows
+from bench.checkers.judge import CACHE, log_odds
+from bench.checkers.train import fit
+
+from longmark.models.cache import CallCache
+from longmark.models.client import Client, UsageLog
+from longmark.models.handles import ChatHandle
+from longmark.models.registry import Registry
+from longmark.stats.results import Estimate
+from longmark.text.overlap import overlap
+
+HELD_OUT, OVERLAP, MINILM, JUDGE = "held_out", "overlap", "minilm", "judge"
+SETS = (HELD_OUT, *UNSEEN)
+CLOSEST = 3  # sentences that the judge reads
+LEAST = 150  # pairs of the judge from which it counts as a baseline of the rule
+Array = figures.Array
+
+
+def rows_of(name: str) -> list[Claim]:
+    if name != HELD_OUT:
+        return claims(name)
+    return list(map(in_sentences, labelled(kept_out=True)))
+
+
+def score(folder: Path, name: str, count: int | None) -> None:
+    name, _, checkpoint = name.partition("=")
+    path, found = folder / f"{name}.json", dict[str, dict[str, float]]()
+    for data in SETS:
+        rows = rows_of(data) if count is None else sample(rows_of(data))[:count]
+        if name == OVERLAP:
+            scores = [overlap(one.claim, one.evidence) or 0.0 for one in rows]
+        elif name == MINILM:
+            scores = [float(cosines(one.claim, one.evidence).max()) for one in rows]
+        else:
+            scores = trained(Path(checkpoint), rows)
+        found[data] = {one.id: value for one, value in zip(rows, scores, strict=True)}
+        print(f"{name}: {data}, {len(rows)} rows", flush=True)
+        path.write_text(json.dumps(found), encoding="utf-8")
+
+
+def trained(checkpoint: Path, rows: Sequence[Claim]) -> list[float]:
+    """The log-odds of support in the window that supports most."""
+    import torch
+    from bench.checkers.cross import Reader, batch_of, load
+
+    model, parts = load(checkpoint), [windows(one) for one in rows]
+    reads = Reader().read([(text, one.claim) for one, texts in zip(rows, parts, strict=True) for text in texts])
+    order = sorted(range(len(reads)), key=lambda place: len(reads[place].ids))
+    flat = np.zeros(len(reads))
+    with torch.inference_mode():
+        for start in range(0, len(order), 32):
+            places = order[start : start + 32]
+            flat[places] = -model(batch_of([reads[place] for place in places]))[0].numpy()
+    ends = np.cumsum([len(texts) for texts in parts])
+    return [float(one.max()) for one in np.split(flat, ends[:-1])]
+
+
+# The judge -----------------------------------------------------------------------------------------------------------
+
+
+def sample(rows: Sequence[Claim]) -> list[Claim]:
+    """Rows in an order fixed by a hash, those of other groups first."""
+    seen: dict[str, int] = {}
+    order = []
+    for one in sorted(rows, key=lambda one: hashlib.sha256(one.id.encode()).digest()):
+        seen[one.group] = seen.get(one.group, 0) + 1
+        order.append((seen[one.group], len(order), one))
+    return [one for _, _, one in sorted(order, key=lambda place: place[:2])]
+
+
+async def record(folder: Path, given: argparse.Namespace) -> None:
+    path = folder / f"{JUDGE}.json"
+    found: dict[str, dict[str, float]] = json.loads(path.read_text()) if path.exists() else {}
+    turns = [
+        list(turn) for turn in zip(*(sample(rows_of(data))[: given.rows or LEAST] for data in UNSEEN), strict=True)
+    ]
+    begun, stored = time.monotonic(), CallCache(given.cache)
+    with closing(stored):
+        judge = ChatHandle(Registry(stored).open("judge", given.judge), Client(stored), UsageLog())
+        for one in (one for turn in turns for one in turn):
+            if time.monotonic() - begun > 60 * given.minutes:
+                break
+            if one.id not in found.setdefault(one.data, {}):
+                odds = await log_odds(judge, one.claim, " ".join(closest(one.claim, one.evidence, CLOSEST)))
+                if odds is not None:
+                    found[one.data][one.id] = odds
+                    path.write_text(json.dumps(found), encoding="utf-8")
+        await judge.model.close()
+    print({data: len(some) for data, some in found.items()})
+
+
+# Tables --------------------------------------------------------------------------------------------------------------
+
+
+class Fitted:
+    """The threshold and the curve of a checker, from the labelled pairs that it was not trained on."""
+
+    def __init__(self, scores: Array, labels: Array) -> None:
+        levels = np.unique(scores)
+        self.threshold = max(levels, key=lambda at: balanced(scores >= at, labels))
+        self.centre, self.scale = scores.mean(), scores.std() or 1.0
+        self.curve = fit(((scores - self.centre) / self.scale)[:, None], labels, 1e-3)
+
+    def probabilities(self, scores: Array) -> Array:
+        return np.asarray(1 / (1 + np.exp(-self.curve.log_odds(((scores - self.centre) / self.scale)[:, None]))))
+
+
+def balanced(says: Array, labels: Array) -> float:
+    return float((says[labels == 1].mean() + (~says[labels == 0]).mean()) / 2)
+
+
+def weighted_balanced(says: Array, labels: Array, weights: Array) -> Array:
+    right = (says == labels) * 1.0
+    with np.errstate(invalid="ignore"):
+        shares = [weights @ (right * of) / (weights @ of) for of in (labels, 1 - labels)]
+    return np.asarray(sum(shares) / 2)
+
+
+def accuracy(says: Array, labels: Array, weights: Array) -> Array:
+    return np.asarray(weights @ ((says == labels) * 1.0) / weights.sum(axis=1))
+
+
+def shown(estimate: Estimate, sign: str = "") -> str:
+    if estimate.value is None:
+        return estimate.reason or ""
+    ends = "" if estimate.ends is None else f" [{estimate.ends[0]:{sign}.3f}, {estimate.ends[1]:{sign}.3f}]"
+    return f"{estimate.value:{sign}.3f}{ends}"
+
+
+def tables(folder: Path) -> None:
+    """Of the checkers that scored all rows of a set, then of all checkers on the rows that all of them scored."""
+    scores: dict[str, Any] = {path.stem: json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))}
+    kept = rows_of(HELD_OUT)
+    fitted = {
+        name: Fitted(*arrays(kept, scores[name][HELD_OUT])) for name in scores if complete(scores[name], HELD_OUT, kept)
+    }
+    for data in SETS:
+        rows = rows_of(data)
+        whole = [name for name in scores if complete(scores[name], data, rows)]
+        table(data, rows, {name: scores[name][data] for name in whole}, fitted)
+        some = {name: of[data] for name, of in scores.items() if data in of}
+        asked = [one for one in rows if all(one.id in of for of in some.values())]
+        if len(some) > len(whole) and len({one.supported for one in asked}) == 2:
+            table(f"{data}, the sample", asked, some, {})
+
+
+def complete(scores: dict[str, dict[str, float]], data: str, rows: Sequence[Claim]) -> bool:
+    return set(scores.get(data, {})) >= {one.id for one in rows}
+
+
+def table(title: str, rows: Sequence[Claim], scores: dict[str, dict[str, float]], fitted: dict[str, Fitted]) -> None:
+    print(f"\n**{title}**: {heading(rows)}\n")
+    print("| checker | AUC | balanced accuracy | accuracy | Brier | ECE |\n| --- | --- | --- | --- | --- | ---: |")
+    groups, auc = [one.group for one in rows], dict[str, float]()
+    for name, of in scores.items():
+        found, labels = arrays(rows, of)
+        cells = [area := figures.estimate(figures.auc, found, labels, groups)]
+        auc[name], error = area.value or 0.0, ""
+        if name in fitted:
+            likely, says = fitted[name].probabilities(found), (found >= fitted[name].threshold) * 1.0
+            cells += [figures.estimate(figure, says, labels, groups) for figure in (weighted_balanced, accuracy)]
+            cells += [figures.estimate(figures.brier, likely, labels, groups)]
+            error = f"{figures.calibration_error(figures.reliability(likely, labels)):.3f}"
+        print(f"| {name} | {' | '.join(map(shown, cells))} | {error} |", flush=True)
+    baselines = [name for name in scores if name in (OVERLAP, MINILM, JUDGE)]
+    for name in (name for name in scores if name not in baselines):
+        for other in baselines:
+            print(f"{name} less {other}: {paired(rows, scores[name], scores[other])}")
+
+
+def heading(rows: Sequence[Claim]) -> str:
+    share = sum(one.supported for one in rows) / len(rows)
+    groups = len({one.group for one in rows})
+    most = max(share, 1 - share)
+    return f"{len(rows)} rows of {groups} groups, {share:.3f} supported; majority class right in {most:.3f}"
+
+
+def arrays(rows: Sequence[Claim], scores: dict[str, float]) -> tuple[Array, Array]:
+    return np.array([scores[one.id] for one in rows]), np.array([one.supported for one in rows], dtype=float)
+
+
+def paired(rows: Sequence[Claim], one: dict[str, float], other: dict[str, float]) -> str:
+    """The difference of AUC, on the same resamples."""
+    both, labels = arrays(rows, one), arrays(rows, other)
+    return shown(figures.estimate(figures.auc, both[0], both[1], [row.group for row in rows], labels[0]), "+")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m bench.checkers.unseen", description=__doc__)
+    parser.add_argument("verb", choices=["score", JUDGE, "tables"])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("name", nargs="?", default=OVERLAP)
+    parser.add_argument("--judge", default="embedded")
+    parser.add_argument("--rows", type=int, help="pairs of each set, in the judge's order (default: all; judge: 150)")
+    parser.add_argument("--minutes", type=float, default=60)
+    parser.add_argument("--cache", type=Path, default=CACHE)
+    given = parser.parse_args()
+    given.folder.mkdir(parents=True, exist_ok=True)
+    if given.verb == "score":
+        score(given.folder, given.name, given.rows)
+    elif given.verb == JUDGE:
+        asyncio.run(record(given.folder, given))
+    else:
+        tables(given.folder)
+
+
+if __name__ == "__main__":
+    main()
