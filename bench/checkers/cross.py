@@ -51,10 +51,11 @@ class Reader:
     """Pairs to tokens; the evidence is cut where the input would be too long."""
 
     def __init__(self) -> None:
-        self.tokenizer = Tokenizer.from_file(str(catalogue.model_path("embedder").with_name("tokenizer.json")))
+        self.tokenizer: Any = Tokenizer.from_file(str(catalogue.model_path("embedder").with_name("tokenizer.json")))
         self.tokenizer.no_truncation()
         self.tokenizer.no_padding()
-        self.cls, self.sep = (self.tokenizer.token_to_id(name) for name in ("[CLS]", "[SEP]"))
+        self.cls: int = self.tokenizer.token_to_id("[CLS]")
+        self.sep: int = self.tokenizer.token_to_id("[SEP]")
 
     def read(self, pairs: Sequence[tuple[str, str]]) -> list[Read]:
         sides = [
@@ -88,7 +89,7 @@ def batch_of(reads: Sequence[Read]) -> Batch:
     return Batch(ids, kind, shared, mask)
 
 
-class CrossEncoder(nn.Module):
+class CrossEncoder(nn.Module):  # type: ignore[misc]
     def __init__(self) -> None:
         super().__init__()
         self.words = nn.Embedding(30522, WIDTH)
@@ -117,7 +118,7 @@ class CrossEncoder(nn.Module):
         return self.pair(torch.cat((mean, hidden[:, 0]), 1))[:, 0] + worst, tokens
 
 
-class Layer(nn.Module):
+class Layer(nn.Module):  # type: ignore[misc]
     def __init__(self) -> None:
         super().__init__()
         self.qkv, self.out = nn.Linear(WIDTH, 3 * WIDTH), nn.Linear(WIDTH, WIDTH)
@@ -154,7 +155,8 @@ def load(path: Path) -> CrossEncoder:
     """The model of a checkpoint or of a file of `save`."""
     model = from_embedder()
     model.load_state_dict({name: value.float() for name, value in torch.load(path)["model"].items()}, strict=False)
-    return model.eval()
+    model.eval()
+    return model
 
 
 # Training ------------------------------------------------------------------------------------------------------------
@@ -203,7 +205,7 @@ def train(given: argparse.Namespace) -> None:
     torch.manual_seed(given.seed)
     torch.set_num_threads(given.threads)
     reader, model = Reader(), from_embedder()
-    people_said = [
+    people_said: list[dict[str, Any]] = [
         {"evidence": windows(one)[0], "claim": one.claim, "label": int(one.supported), "marked": None}
         for one in map(in_sentences, labelled(kept_out=False))
     ]

@@ -309,7 +309,7 @@ def main() -> None:
     passages = [*kept_here(), *wikipedia(given.wikipedia, cited_by_tests())]
     passages += foldoc(given.foldoc) if given.foldoc else ()
     random.Random(given.seed).shuffle(passages)
-    rows = []
+    rows = list[dict[str, Any]]()
     for at, passage in enumerate(passages):
         rows += pairs(passage, random.Random(f"{given.seed} {at}"), known)
         if len(rows) > SURPLUS * given.pairs:

@@ -87,7 +87,7 @@ def trained(checkpoint: Path, rows: Sequence[Claim]) -> list[float]:
 def sample(rows: Sequence[Claim]) -> list[Claim]:
     """Rows in an order fixed by a hash, those of other groups first."""
     seen: dict[str, int] = {}
-    order = []
+    order = list[tuple[int, int, Claim]]()
     for one in sorted(rows, key=lambda one: hashlib.sha256(one.id.encode()).digest()):
         seen[one.group] = seen.get(one.group, 0) + 1
         order.append((seen[one.group], len(order), one))
