@@ -54,8 +54,8 @@ class Reader:
         self.tokenizer: Any = Tokenizer.from_file(str(catalogue.model_path("embedder").with_name("tokenizer.json")))
         self.tokenizer.no_truncation()
         self.tokenizer.no_padding()
-        self.cls: int = self.tokenizer.token_to_id("[CLS]")
-        self.sep: int = self.tokenizer.token_to_id("[SEP]")
+        names: dict[str, int] = self.tokenizer.get_vocab()
+        self.cls, self.sep = names["[CLS]"], names["[SEP]"]
 
     def read(self, pairs: Sequence[tuple[str, str]]) -> list[Read]:
         sides = [
