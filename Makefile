@@ -7,7 +7,7 @@ LOCK   := requirements-dev.lock
 # The tests start many processes; without bytecode each of them would compile the sources again.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo demo-full test test-embedded test-lowest check format lint types unit bench lock clean
+.PHONY: demo demo-full test test-embedded test-lowest check format lint types unit bench site lock clean
 
 # The environment is made again when the lock file or the project's own metadata change.
 $(VENV)/.stamp: $(LOCK) pyproject.toml
@@ -56,9 +56,13 @@ format: $(VENV)/.stamp
 bench: $(VENV)/.stamp
 	$(BIN)/python -m bench.engine
 
+# The documentation site, in build/site. It works from its folder, without a server and without the network.
+site: $(VENV)/.stamp
+	$(BIN)/python -m tests.docs.site
+
 lock: $(VENV)/.stamp
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 		--group dev --extra embedded --extra parquet --extra stats --extra rag --extra graphs --extra train --extra classic --extra xlsx --extra postgres pyproject.toml -o $(LOCK)
 
 clean:
-	rm -rf $(VENV) .venv-lowest .mypy_cache .ruff_cache demo demo-full
+	rm -rf $(VENV) .venv-lowest .mypy_cache .ruff_cache .cache build demo demo-full

@@ -1,4 +1,4 @@
-"""What `longmark.run` returns in Python: scores as tables and DataFrames, and by themselves in a notebook."""
+"""The public API's signatures, and what `longmark.run` returns in Python: scores as tables and DataFrames, and by themselves in a notebook."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any
 import pandas
 import pyarrow
 import pytest
+from tests import api
 
 import longmark
 from longmark import Example
@@ -115,3 +116,12 @@ def test_a_single_thing_stands_for_a_list(tmp_path: Path, monkeypatch: pytest.Mo
     single = longmark.metaeval(str(tmp_path / "several"), ratings, metrics=QR)
     assert list(single.metrics) == [QR]
     assert longmark.metrics_study(tmp_path / "several", metrics="ccrs", draws=99).runs == (str(tmp_path / "several"),)
+
+
+def test_the_public_signatures_are_those_that_are_pinned():
+    assert api.PINNED.read_text("utf-8") == api.text(), "run: python -m tests.api, and see docs/versions.md"
+
+
+def test_a_changed_parameter_changes_the_pinned_text():
+    assert api.signature(lambda a, *, b=1, **c: None) == "(a, *, b = 1, **c)"
+    assert api.signature(Example) != api.signature(type("Other", (Example,), {"__annotations__": {"more": "str"}}))

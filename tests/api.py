@@ -1,0 +1,130 @@
+"""The public Python API: the modules whose names and signatures stay within a major version (docs/versions.md).
+`python -m tests.api` writes tests/api.txt, which a test holds against the code."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import inspect
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from pydantic import BaseModel
+
+PINNED = Path(__file__).with_suffix(".txt")
+
+MODULES = (
+    "longmark",
+    "longmark.api",
+    "longmark.errors",
+    "longmark.records",
+    "longmark.records.write",
+    "longmark.metric",
+    "longmark.judged",
+    "longmark.testing",
+    "longmark.pytest_plugin",
+    "longmark.engine.settings",
+    "longmark.analysis.compare",
+    "longmark.analysis.metaeval",
+    "longmark.analysis.metrics_study",
+    "longmark.analysis.power",
+    "longmark.report.gates",
+    "longmark.report.html",
+    "longmark.report.summary",
+    "longmark.report.tables",
+    "longmark.stats.agreement",
+    "longmark.stats.clusters",
+    "longmark.stats.components",
+    "longmark.stats.corrected",
+    "longmark.stats.correlation",
+    "longmark.stats.describe",
+    "longmark.stats.discriminative",
+    "longmark.stats.gate",
+    "longmark.stats.hypotheses",
+    "longmark.stats.max_t",
+    "longmark.stats.means",
+    "longmark.stats.multiplicity",
+    "longmark.stats.permutation",
+    "longmark.stats.power",
+    "longmark.stats.ppi",
+    "longmark.stats.tukey",
+)
+
+
+def public(module: ModuleType) -> Iterator[tuple[str, Any]]:
+    """The names of a module that belong to the API: `__all__`, or what it defines without an underscore."""
+    listed = getattr(module, "__all__", None)
+    for name in listed or vars(module):
+        value = getattr(module, name)
+        own = getattr(value, "__module__", None) == module.__name__ and (inspect.isclass(value) or callable(value))
+        if not name.startswith("_") and (own or listed):
+            yield name, value
+
+
+def signature(value: Any) -> str:
+    """Parameters with their annotations and plain defaults; `…` stands for any other default."""
+    try:
+        its = inspect.signature(value)
+    except (TypeError, ValueError):
+        return ""
+    parts, named = [], False
+    for one in its.parameters.values():
+        if one.kind is one.KEYWORD_ONLY and not named:
+            parts.append("*")
+        named = named or one.kind in (one.KEYWORD_ONLY, one.VAR_POSITIONAL)
+        stars = "*" * ((one.kind is one.VAR_POSITIONAL) + 2 * (one.kind is one.VAR_KEYWORD))
+        kind = one.annotation
+        if isinstance(value, type) and issubclass(value, BaseModel):  # what pydantic makes of it depends on Python
+            kind = next(
+                base.__annotations__[one.name]
+                for base in value.__mro__
+                if one.name in vars(base).get("__annotations__", {})
+            )
+        plain = isinstance(one.default, str | int | float | tuple | frozenset | None) and " at 0x" not in repr(
+            one.default
+        )
+        default = "" if one.default is one.empty else f" = {one.default!r}" if plain else " = …"
+        parts.append(f"{stars}{one.name}{'' if kind is one.empty else f': {kind}'}{default}")
+    joined = ", ".join(parts)
+    written = f"({joined})" if len(joined) <= 90 else "".join(["(", *(f"\n        {one}," for one in parts), "\n    )"])
+    return written if its.return_annotation in (its.empty, None, "None") else f"{written} -> {its.return_annotation}"
+
+
+def members(kind: type) -> Iterator[str]:
+    """A line for each property and method of a class that it does not inherit from outside of longmark. Fields are
+    parameters of the class."""
+    fields = {one.name for one in dataclasses.fields(kind)} if dataclasses.is_dataclass(kind) else set()
+    for name in sorted(
+        {name for base in kind.__mro__ if base.__module__.startswith("longmark") for name in vars(base)}
+    ):
+        value = inspect.getattr_static(kind, name)
+        if name.startswith(("_", "model_")) or name in fields:
+            continue
+        if isinstance(value, property | cached_property):
+            made = value.fget if isinstance(value, property) else value.func
+            yield f"{name}: {made.__annotations__.get('return', 'Any')}"
+        elif isinstance(value, classmethod | staticmethod):
+            yield f"{name}{signature(value.__func__)}"
+        elif inspect.isfunction(value):
+            yield f"{name}{signature(value)}"
+
+
+def lines() -> Iterator[str]:
+    """The API as text: a line for each name, with its signature, and for each member of a class."""
+    for name in MODULES:
+        yield f"[{name}]"
+        for known, value in sorted(public(importlib.import_module(name))):
+            yield f"class {known}{signature(value)}" if inspect.isclass(value) else f"{known}{signature(value)}"
+            yield from (f"    {one}" for one in members(value)) if inspect.isclass(value) else ()
+        yield ""
+
+
+def text() -> str:
+    return "\n".join(lines())
+
+
+if __name__ == "__main__":
+    PINNED.write_text(text(), encoding="utf-8")
