@@ -1,4 +1,5 @@
-"""The public API's signatures, and what `longmark.run` returns in Python: scores as tables and DataFrames, and by themselves in a notebook."""
+"""The signatures of the public API, and what `longmark.run` returns: scores as tables and DataFrames, and by
+themselves in a notebook."""
 
 from __future__ import annotations
 

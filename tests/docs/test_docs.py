@@ -146,6 +146,12 @@ def test_every_page_is_in_the_index():
     assert [name for name in pages if f"]({name})" not in index] == []
 
 
+def test_every_page_is_in_the_navigation_of_the_site():
+    site = (ROOT / "zensical.toml").read_text(encoding="utf-8")
+    pages = [name_of(page) for page in PAGES if page.parent.name == "docs"]
+    assert [name for name in pages if site.count(f'"{name}"') != 1] == []
+
+
 def test_every_extra_and_every_family_of_metrics_is_named():
     readme, install = ((ROOT / name).read_text("utf-8") for name in ("README.md", "docs/install.md"))
     for extra in tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]:
