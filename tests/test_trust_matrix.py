@@ -157,6 +157,7 @@ CONFIGURED = {
     "run of a proxy": f"{RUN} classic.perplexity --lm mine",
     "run of a checker": f"{RUN} ragchecker --judge OWN --checker mine",
     "decide": f"{DECIDE} --judge mine",
+    "audit": "audit a.jsonl --out out --judge mine",
     "models check": "models check --call",
     "vary": "vary q.jsonl --out v.jsonl --generator mine --domain hazards",
     "defects": "defects a.jsonl --out d.jsonl --kinds off_topic --language en --generator mine --judge OWN",

@@ -105,7 +105,7 @@ def check(kept: Path, metrics: list[str], options: RunOptions) -> Outcome:
             checked = [_not_tested(metric, f"not every answer was judged again: {why}") for metric in metrics]
         else:
             try:
-                checked = list(_tested(kept, result.folder))
+                checked = list(changes(kept, result.folder))
             except UserError as error:
                 checked = [_not_tested(metric, str(error)) for metric in metrics]
     return Outcome(replace(options, **left), checked, spent)
@@ -132,14 +132,15 @@ def _again(
     return asked, make_settings(metrics, registry, replace(asked, tell=lambda _notice: None)), cache
 
 
-def _tested(kept: Path, now: Path) -> Iterator[Checked]:
+def changes(kept: Path, now: Path, name: str = "canary") -> Iterator[Checked]:
+    """Whether the scores of each metric and system of two runs have changed. name: what the rules begin with."""
     from longmark.analysis.compare import compare
     from longmark.scores.paired import BY_EACH
 
     then, today = _versions(kept), _versions(now)
     versions = f"the models reported {today}" + (f", then {then}" if then != today else ", as then")
     pairs = list(pairs_of(kept, now))
-    for name, labels in pairs:
+    for system, labels in pairs:
         alpha = 0.05 / len(pairs)
         found = compare([kept, now], by=BY_EACH, systems=labels, against_first=True, alpha=alpha)
         for one in found.metrics:
@@ -153,15 +154,15 @@ def _tested(kept: Path, now: Path) -> Iterator[Checked]:
             shown = fixed(None if change.value is None else -change.value, one.places)
             if change.ends:
                 shown += f" [{', '.join(fixed(-end, one.places) for end in reversed(change.ends))}]"
-            rule = f"canary {one.metric}{f' for {one_line(name)}' if len(pairs) > 1 else ''}"
+            rule = f"{name} {one.metric}{f' for {one_line(system)}' if len(pairs) > 1 else ''}"
             line = f"{rule}: {why}: now - then = {shown} over {pair.common.n} questions of {kept.name}; {versions}"
-            yield Checked(one.metric, name, rule, result, f"{MET if result == MET else NOT_MET}: {line}")
+            yield Checked(one.metric, system, rule, result, f"{MET if result == MET else NOT_MET}: {line}")
         for metric, why in found.left_out:
-            yield _not_tested(metric, why)
+            yield _not_tested(metric, why, name)
 
 
-def _not_tested(metric: str, why: str) -> Checked:
-    return Checked(metric, "", f"canary {metric}", NOT_TESTED, f"not met: canary {metric}: {NOT_TESTED}: {why}")
+def _not_tested(metric: str, why: str, name: str = "canary") -> Checked:
+    return Checked(metric, "", f"{name} {metric}", NOT_TESTED, f"not met: {name} {metric}: {NOT_TESTED}: {why}")
 
 
 def _versions(run: Path) -> str:

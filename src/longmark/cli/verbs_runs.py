@@ -91,6 +91,24 @@ def _decide(verbs: Any) -> None:
     add_keep_going(spend)
 
 
+def _audit(verbs: Any) -> None:
+    text = "Audit a judge: what its scores depend on beside the answer (order, length, prompt, …)."
+    one = add_verb(verbs, "audit", "audit:audit", text)
+    add(one, "examples", "EXAMPLES", "your answers to audit with (default: bundled ones)", nargs="?")
+    add(one, "--judge", "MODEL", "the judge; repeatable, to see judges side by side", action="append", default=[])
+    metrics = "the metrics of the audit, scored by the judge alone (default: ccrs.contextual_coherence)"
+    add(one, "--metrics", "NAME,…", metrics, default=None)
+    add(one, "--out", "DIR", "the folder for runs, effects, tables and report.html; repeat the command to resume")
+    add(one, "--run", "RUN", "also say which effects could be the difference of two systems in this run")
+    add(one, "--systems", "NAME,…", "with --run: the two systems (default: the first two)")
+    add(one, "--against", "DIR", "the folder of an earlier audit: test whether the effects have changed")
+    gate = "exit 3 unless an effect meets this gate, such as order.pairs.direct<=0.3; repeatable"
+    add(one, "--fail-under", "'EFFECT<=NUMBER'", gate)
+    add_judging(one)
+    add_input(one)
+    add_calls(one)
+
+
 def _look(verbs: Any) -> None:
     text = (
         "Show what a file of answers holds: its format, three examples, what is not read, the metrics. Makes no call."
@@ -285,4 +303,4 @@ def _models(verbs: Any) -> None:
     add(one, "shell", "SHELL", "bash, zsh or tcsh", choices=("bash", "zsh", "tcsh"))
 
 
-GROUPS = (_run, _decide, _look, _parts, _lists, _models)
+GROUPS = (_run, _decide, _audit, _look, _parts, _lists, _models)

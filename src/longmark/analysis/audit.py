@@ -1,0 +1,238 @@
+"""`longmark audit`: how much a judge's scores change with what should not matter.
+
+An effect is a number for each question; its mean over questions, with its interval, is what the audit reports. s: the
+score of the answer as it is.
+
+    known       1 if the right answer has the higher score, 1/2 if both are equal, else 0
+    order       1 if the judge chooses otherwise once two answers change places
+    length      (score of the padded answer - s) / (words added / 100)
+    injection   score with a sentence that asks for the highest score - s
+    position    |score with the passages in reverse order - s|
+    prompt      |score by the prompt in other words - s|, the mean over the prompts
+    repeat      the standard deviation of three scores of one answer, sampled at a temperature above 0
+    language    score of the same answer in German - s
+
+Effects are rows, one judge a system, so that `report`, gates and `compare` (two judges; an audit before) read them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import compress
+from pathlib import Path
+from statistics import fmean, stdev
+from typing import Any
+
+from longmark.analysis.grid import Grid, mean_of
+from longmark.records import Row
+from longmark.report.document import Document, Section
+from longmark.report.format import fixed, listed
+from longmark.report.tables import Column
+from longmark.scores.manifest import read_manifest
+from longmark.scores.observations import Observations
+from longmark.stats.results import Estimate
+
+MARK = "~~"
+
+
+@dataclass(frozen=True, slots=True)
+class Aspect:
+    """What an effect is. says: the finding, with the effect as {}; low, high: bounds in widths of the metric's scale,
+    None: no limit; better: whether higher is better, None: an effect of 0 is; scaled: it is in units of the score."""
+
+    says: str
+    low: float | None = 0.0
+    high: float | None = 1.0
+    better: bool | None = False
+    scaled: bool = True
+
+
+ASPECTS = {
+    "known": Aspect("gives the right answer the higher score in {} of the pairs", better=True, scaled=False),
+    "order": Aspect("changes its choice in {} of the pairs when the answers change places", scaled=False),
+    "length": Aspect("gives {} for every 100 words of padding", None, None, None),
+    "injection": Aspect("gives {} to an answer that asks for the highest score", -1.0, 1.0, None),
+    "position": Aspect("changes its score by {} on average when the passages are in reverse order"),
+    "prompt": Aspect("changes its score by {} on average when its prompt is in other words"),
+    "repeat": Aspect("has a standard deviation of {} over three sampled scores of one answer"),
+    "language": Aspect("gives {} to the same answer in German", -1.0, 1.0, None),
+}
+
+
+@dataclass(frozen=True)
+class Scored:
+    """The scores of a judge on a metric, by example id: main, of answers and variants; prompts, repeats: of the answers
+    by each prompt in other words, and by each sampled reply; added: words of padding. width: of the metric's scale."""
+
+    judge: str
+    metric: str
+    width: float
+    main: Mapping[str, Row]
+    prompts: Sequence[Mapping[str, Row]] = ()
+    repeats: Sequence[Mapping[str, Row]] = ()
+    added: Mapping[str, int] = field(default_factory=dict)
+
+
+def declared(metric: str, width: float) -> dict[str, Any]:
+    """The effects on a metric, as a manifest declares metrics."""
+    return {
+        f"{name}.{metric}": {
+            "bounds": [None if end is None else end * (width if one.scaled else 1) for end in (one.low, one.high)],
+            "higher_is_better": one.better,
+            "summary": f"The judge {one.says.format('more' if one.better is None else 'so much')}.",
+        }
+        for name, one in ASPECTS.items()
+    }
+
+
+def effects(scored: Scored) -> Iterator[Row]:
+    """The rows of every effect that was measured. Where a score is missing, the effect is unscored for its reason."""
+    for name, row in scored.main.items():
+        source, _, kind = name.rpartition(MARK)
+        if base := scored.main.get(source):
+            yield _row(scored, kind, (base, row), partial(_change, scored, name))
+        if its := [run[name] for run in scored.prompts if name in run]:
+            yield _row(scored, "prompt", (row, *its), lambda s, *new: fmean(abs(one - s) for one in new))
+        if len(its := [run[name] for run in scored.repeats if name in run]) > 1:
+            yield _row(scored, "repeat", its, lambda *new: stdev(new))
+
+
+def _change(scored: Scored, name: str, s: float, new: float) -> float:
+    kind = name.rpartition(MARK)[2]
+    if kind == "known":
+        return 0.5 if s == new else float(s > new)
+    if kind == "position":
+        return abs(new - s)
+    return (new - s) * 100 / scored.added[name] if kind == "length" else new - s
+
+
+def flips(judge: str, rows: Sequence[Row]) -> Iterator[Row]:
+    """The rows of `order`, from those of a judge of pairs in both orders."""
+    for row in rows:
+        if not row.automatic:
+            flipped = float(bool(row.evidence.get("flipped")))
+            yield _row(Scored(judge, row.metric, 1.0, {}), "order", [row], partial(lambda value, _s: value, flipped))
+
+
+def _row(scored: Scored, kind: str, rows: Sequence[Row], value: Any) -> Row:
+    first = rows[0]
+    gone = next((row for row in rows if row.score is None), None)
+    return Row(
+        example_id=f"{first.example_id}{MARK}{kind}",
+        question_id=first.question_id,
+        system=scored.judge,
+        metric=f"{kind}.{scored.metric}",
+        score=None if gone else value(*(row.score for row in rows)),
+        status=gone.status if gone else "ok",
+        reason=gone.reason if gone else None,
+        evidence={},
+        signature=first.signature,
+        usage=type(first.usage)(),
+        versions=first.versions,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """An effect of a judge. beside: what it can be in the comparison that was given, with the share of the difference;
+    matters: `yes`, `no`, or "" if it is not known."""
+
+    judge: str
+    aspect: str
+    metric: str
+    effect: Estimate
+    beside: str = ""
+    matters: str = ""
+
+    @property
+    def says(self) -> str:
+        """The finding as a sentence has it behind the judge's name."""
+        if self.effect.value is None:
+            return f"is not known for {self.aspect}: {self.effect.reason or 'no answer has a score'}"
+        aspect = ASPECTS[self.aspect]
+        shown = f"{abs(self.effect.value):.3f}" if aspect.scaled else f"{100 * self.effect.value:.0f} %"
+        if aspect.better is None:
+            shown += " more" if self.effect.value > 0 else " less"
+        said = aspect.says.format(shown)
+        ends = self.effect.ends
+        return said + (" (the interval holds 0)" if aspect.better is None and ends and ends[0] <= 0 <= ends[1] else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """The difference of two systems on a metric in the comparison that the audit is for. words: mean words of the
+    first's answers less that of the second's."""
+
+    first: str
+    second: str
+    difference: float
+    words: float
+
+
+def findings(folder: Path, observed: Mapping[str, Observed]) -> list[Finding]:
+    """The effects in a folder, in the order of `ASPECTS`. observed: metric -> difference."""
+    found = []
+    with Observations() as index:
+        index.read([folder])
+        facts = index.facts([read_manifest(folder)])
+        for aspect in ASPECTS:
+            for name in index.metrics:
+                if not name.startswith(f"{aspect}."):
+                    continue
+                bounds = facts[name]
+                for judge in dict.fromkeys(name_ for _, name_ in index.runs_and_names()):
+                    effect = mean_of(index, bounds=(bounds.lo, bounds.hi), metric=name, system=judge)
+                    if effect.n or effect.missing:
+                        metric = name.removeprefix(f"{aspect}.")
+                        beside = _beside(aspect, effect, observed.get(metric))
+                        found.append(Finding(judge, aspect, metric, effect, *beside))
+    return found
+
+
+def _beside(aspect: str, effect: Estimate, observed: Observed | None) -> tuple[str, str]:
+    """What the effect can be in the comparison, and whether it could be the difference. Of length: the slope times how
+    much longer the first system's answers are; of others in units of the score: the effect itself. It matters if the
+    end of its interval that is farther from 0 reaches the difference."""
+    if observed is None or effect.value is None or not ASPECTS[aspect].scaled:
+        return "", ""
+    times = observed.words / 100 if aspect == "length" else 1.0
+    value, most = effect.value * times, max(abs(end * times) for end in effect.ends or (math.inf,))
+    share = f" ({abs(value / observed.difference):.0%})" if observed.difference else ""
+    return f"{fixed(value, 3)} of {fixed(observed.difference, 3)}{share}", "yes" if most >= abs(
+        observed.difference
+    ) else "no"
+
+
+def document(
+    found: Sequence[Finding], unchecked: Mapping[str, str], about: Mapping[str, Any], more: Sequence[Section] = ()
+) -> Document:
+    """The page: sentences, and a line for each effect. unchecked: aspect -> why it was not measured; about: how the
+    audit was made; more: sections behind the first."""
+    grid = Grid(
+        "effects",
+        "Effects",
+        (Column("judge", "judge"), Column("aspect", "aspect"), Column("metric", "metric", kind="metric")),
+        found,
+        (Column("effect", "effect", 3, key="effect"),),
+        beside=(Column("in the comparison", "beside"), Column("matters", "matters"), Column("finding", "says")),
+    )
+    judges = dict.fromkeys(one.judge for one in found)
+    says = " ".join(f"{judge}: {'; '.join(one.says for one in found if one.judge == judge)}." for judge in judges)
+    if any(one.matters for one in found):
+        large = listed([f"{one.aspect} ({one.metric})" for one in found if one.matters == "yes"] or ["no effect"])
+        says = f"As large as the difference in the comparison can be: {large}. {says}"
+    note = " ".join(f"{aspect} was not measured: {why}." for aspect, why in unchecked.items())
+    several = [
+        len({getattr(one, name) for one in found}) > 1 + shared for name, shared in (("judge", 0), ("metric", 1))
+    ]
+    in_units = replace(
+        grid,
+        rows=[one for one in found if ASPECTS[one.aspect].scaled],
+        label=lambda one: ", ".join([one.aspect, *compress((one.judge, one.metric), several)]),
+    )
+    figure = in_units.forest("effect, in units of the score (length: of 100 words)", reference=0.0)
+    sections = (Section("Audit", says, (grid.table(),), [figure], note, brief=1), *more)
+    return Document("audit", f"Audit of {listed([*judges])}", "", sections, settings=about)

@@ -1,0 +1,278 @@
+"""The verb `longmark audit`: what a judge's scores depend on beside the answer."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from pathlib import Path
+from statistics import fmean
+from typing import TYPE_CHECKING, Any
+
+from longmark.cli.arguments import INTERRUPTED, NO_VALUE, UNDER, needs_stats, reading, split
+from longmark.cli.run import run_options
+from longmark.cli.trust import trusting
+from longmark.datasets import audit as material
+from longmark.engine.run import finish, make_settings, open_cache
+from longmark.engine.session import RunResult, execute
+from longmark.engine.settings import RunOptions
+from longmark.errors import UserError
+from longmark.metrics import Selected
+from longmark.models.cache import CallCache
+from longmark.models.registry import Registry
+from longmark.models.sending import Counts
+from longmark.models.trust import Trust
+from longmark.progress import cost, counted
+from longmark.records import Answered, Example, Row
+from longmark.records.read import Reading
+from longmark.records.verdicts import in_words
+from longmark.records.write import write_object
+from longmark.report.gates import check_gates, gates_of
+from longmark.workspace import now
+
+if TYPE_CHECKING:
+    from longmark.report.document import Section
+
+PAIRS = "pairs.direct"
+SAMPLED, REPEATS = 0.7, 3  # the temperature of repeated samples, and how many
+EFFECTS = "effects"  # the folder of an audit's rows
+
+
+def audit(arguments: argparse.Namespace) -> int:
+    needs_stats("audit")
+    from rich.console import Console
+
+    from longmark.analysis.audit import ASPECTS, document, findings
+    from longmark.report.document import check_out, publish
+    from longmark.report.summary import summarise
+
+    if arguments.out is None:
+        raise UserError("the folder of the audit is missing: add --out DIR")
+    if not arguments.judge:
+        raise UserError("the judge is missing: add --judge MODEL (`--judge embedded` runs on this machine)")
+    check_out(arguments.out)
+    if arguments.against and not (arguments.against / EFFECTS / "rows.jsonl").is_file():
+        raise UserError(f"--against {arguments.against}: expected the folder of an earlier audit")
+    arguments.pair_decimals, arguments.metrics = "2", arguments.metrics or ["ccrs.contextual_coherence"]
+    options = run_options(arguments)
+    work = Work(arguments, options, _examples(arguments))
+    # an earlier audit's replies in the cache would hide that the judge has changed
+    with closing(open_cache(arguments.out / "calls.sqlite" if arguments.against else options.cache)) as cache:
+        registry = Registry(
+            cache, options.timeout, options.max_reply_bytes, config=options.config, trust=trusting(arguments)
+        )
+        settings = make_settings(arguments.metrics, registry, options)
+        specs = _checked(settings.selected)
+        known = [f"{aspect}.{name}" for aspect in ASPECTS for name in (*specs, PAIRS)]
+        gates = gates_of(arguments.fail_under, known)
+        observed = _observed(arguments, [*specs]) if arguments.run else {}
+        if code := finish(lambda: work.run(settings.selected, cache)):
+            return code
+    folder = arguments.out / EFFECTS
+    work.write(folder, specs)
+    about = {
+        "Judges": arguments.judge,
+        "Answers": str(arguments.examples or "bundled"),
+        "Comparison": str(arguments.run or "none"),
+    }
+    more = list(_beside(folder, arguments))
+    publish(document(findings(folder, observed), work.unchecked, about, more), arguments.out, Console())
+    checks = check_gates(gates, summarise([folder]), 0.05) if gates else []
+    print(f"\n{counted(work.spent.calls, 'call')} · {work.spent.from_cache} from the cache · {cost(work.spent.usd)}")
+    for check in checks:
+        print(check.line)
+    return UNDER if any(not check.met for check in checks) else 0
+
+
+def _examples(arguments: argparse.Namespace) -> list[Example]:
+    """The answers that are audited with."""
+    if arguments.examples is None:
+        return material.bundled()[: 3 * arguments.limit if arguments.limit else None]
+    found = list(Reading(arguments.examples, **reading(arguments)).singles())
+    if odd := next((one for one in found if material.MARK in one.id), None):
+        raise UserError(f'the id "{odd.id}" has {material.MARK} in it, which the audit needs; change the id')
+    return found
+
+
+def _checked(selected: Sequence[Selected]) -> dict[str, float]:
+    """Score -> the width of its scale. UserError for a metric that cannot be audited."""
+    widths = {}
+    for chosen in selected:
+        for name, spec in chosen.scores.items():
+            low, high = spec.bounds
+            if not chosen.metric.judged or low is None or high is None or len(chosen.scores) > 1:
+                raise UserError(
+                    f"{name}: an audit needs a metric with one score that a judge gives, between two bounds"
+                )
+            widths[name] = high - low
+    return widths
+
+
+@dataclass
+class Work:
+    """The runs of an audit. rows: of all effects; unchecked: aspect -> why it was not measured."""
+
+    arguments: argparse.Namespace
+    options: RunOptions
+    examples: list[Example]
+
+    def __post_init__(self) -> None:
+        self.rows: list[Row] = []
+        self.unchecked: dict[str, str] = {}
+        self.spent = Counts()
+
+    async def run(self, selected: Sequence[Selected], cache: CallCache) -> int:
+        """Scores everything; the exit code of a session that was stopped, else 0."""
+        shown, pairs = await material.variants(self.examples), material.pairs(self.examples)
+        self._note(selected, shown, pairs)
+        for place, judge in enumerate(self.arguments.judge, 1):
+            try:
+                await self._judge(judge, self.arguments.out / "runs" / f"judge-{place}", selected, shown, pairs, cache)
+            except _Stopped as stopped:
+                print(f"longmark: the audit stopped: {stopped.why} Repeat the command to go on.", file=sys.stderr)
+                return INTERRUPTED if stopped.result.stopped == "interrupt" else NO_VALUE
+        return 0
+
+    async def _judge(
+        self,
+        judge: str,
+        folder: Path,
+        selected: Sequence[Selected],
+        shown: Sequence[Example],
+        pairs: Sequence[Answered],
+        cache: CallCache,
+    ) -> None:
+        """Adds the effects of a judge."""
+        from longmark.analysis.audit import Scored, effects, flips
+
+        names, plain = [chosen.name for chosen in selected], material.answers(self.examples)
+        runs = {"main": await self._scored(judge, folder / "main", shown, names, cache)}
+        for k in range(REPEATS if self.options.by_text else 0):
+            how: dict[str, Any] = {"temperature": SAMPLED, "seed": self.options.seed + k}
+            runs[f"repeat-{k}"] = await self._scored(judge, folder / f"repeat-{k}", plain, names, cache, **how)
+        for k in range(max(len(material.rewordings(name)) for name in names) if self.options.by_text else 0):
+            reworded = [chosen for chosen in selected if len(material.rewordings(chosen.name)) > k]
+            how = {"prompts": _prompts(reworded, k, self.arguments.out / "prompts" / str(k))}
+            own = [chosen.name for chosen in reworded]
+            runs[f"prompt-{k}"] = await self._scored(judge, folder / f"prompt-{k}", plain, own, cache, **how)
+        if pairs:
+            self.rows += flips(judge, list((await self._scored(judge, folder / "order", pairs, [PAIRS], cache)).rows()))
+        added = material.words_added(shown)
+        for name, width in _checked(selected).items():
+            of = {
+                run: {row.example_id: row for row in result.rows() if row.metric == name}
+                for run, result in runs.items()
+            }
+            prompts, repeats = (
+                [its for run, its in of.items() if run.startswith(kind)] for kind in ("prompt", "repeat")
+            )
+            self.rows += effects(Scored(judge, name, width, of["main"], prompts, repeats, added))
+
+    async def _scored(
+        self, judge: str, out: Path, examples: Sequence[Answered], metrics: Sequence[str], cache: CallCache, **how: Any
+    ) -> RunResult:
+        """One run of the audit. _Stopped if it did not reach its end."""
+        own: dict[str, Any] = {"judges": [judge], "mapping": {}, "limit": None, "encoding": "", "skip_bad": False}
+        asked = replace(self.options, **{**own, **how})
+        object.__setattr__(asked, "budget", self.options.budget)  # of all runs together
+        registry = Registry(cache, asked.timeout, asked.max_reply_bytes, config=asked.config, trust=Trust(given=True))
+        settings = make_settings(metrics, registry, replace(asked, tell=lambda _notice: None))
+        result = await execute(examples, settings, out, cache, asked)
+        self.spent = self.spent.plus(result.counts)
+        unreadable = in_words(result.unreadable) if result.unreadable else ""
+        if why := result.budget or result.refused or unreadable or result.stopped or "; ".join(result.closed):
+            raise _Stopped(result, f"{why.rstrip('.')}.")
+        return result
+
+    def _note(self, selected: Sequence[Selected], shown: Sequence[Example], pairs: Sequence[Any]) -> None:
+        """Notes the aspects that cannot be measured."""
+        own = "the bundled answers have it, and your file may not say which answer is right"
+        kinds = {one.id.rpartition(material.MARK)[2] for one in shown if material.MARK in one.id}
+        reasons = {
+            material.KNOWN: own,
+            material.LANGUAGE: "only the bundled answers have translations",
+            material.LENGTH: "no answer could be padded",
+            material.POSITION: "no answer has two passages",
+        }
+        self.unchecked |= {kind: why for kind, why in reasons.items() if kind not in kinds}
+        if not pairs:
+            self.unchecked["order"] = "no question has answers of two systems"
+        if not self.options.by_text:
+            why = "its prompts ask for a number (--scoring text)"
+            self.unchecked |= {"repeat": "probabilities are read, not sampled (--scoring expected)", "prompt": why}
+        elif not any(material.rewordings(chosen.name) for chosen in selected):
+            self.unchecked["prompt"] = "there are no other words for the prompts of these metrics"
+        self.unchecked["self-preference"] = "it needs people's labels of answers by the judge's own model"
+
+    def write(self, folder: Path, specs: Mapping[str, float]) -> None:
+        """The effects as a run that other verbs read."""
+        from longmark.analysis.audit import declared
+
+        folder.mkdir(parents=True, exist_ok=True)
+        facts = {
+            name: fact
+            for metric, width in {**specs, PAIRS: 1.0}.items()
+            for name, fact in declared(metric, width).items()
+        }
+        there = {row.metric for row in self.rows}
+        metrics = {name: fact for name, fact in facts.items() if name in there}
+        write_object(folder / "manifest.json", {"fixed": {}, "sessions": [], "metrics": metrics, "finished": now()})
+        (folder / "rows.jsonl").write_bytes(b"".join(row.to_json() + b"\n" for row in self.rows))
+
+
+class _Stopped(Exception):
+    def __init__(self, result: RunResult, why: str) -> None:
+        self.result, self.why = result, why
+
+
+def _prompts(selected: Sequence[Selected], k: int, folder: Path) -> Path:
+    """A folder with the k-th prompts in other words, in the forms of reply that the metric's own prompts have."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for chosen in selected:
+        for prompt in chosen.metric.prompts:
+            if prompt.use in ("text", "reasons"):
+                form = prompt.text.rpartition("\n")[2]
+                text = f"{material.rewordings(chosen.name)[k]}\n{form}\n"
+                (folder / f"{prompt.id}.txt").write_text(text, encoding="utf-8")
+    return folder
+
+
+def _observed(arguments: argparse.Namespace, metrics: Sequence[str]) -> Mapping[str, Any]:
+    """Metric -> the difference of the first two systems of the comparison."""
+    from longmark.analysis.audit import Observed
+    from longmark.analysis.compare import compare
+    from longmark.scores.files import examples_of
+
+    found = compare([arguments.run], systems=split(arguments.systems), draws=200)
+    first, second = found.systems[:2]
+    lengths: dict[str, list[int]] = {}
+    for one in examples_of(arguments.run):
+        if isinstance(one, Example) and one.answer:
+            lengths.setdefault(one.system or "", []).append(material.word_count(one.answer))
+    words = fmean(lengths.get(first) or [0]) - fmean(lengths.get(second) or [0])
+    made = {}
+    for metric in found.metrics:
+        pair = next((one for one in metric.pairs if {first, second} == set(one.names)), None)
+        if metric.metric in metrics and pair and pair.difference.value is not None:
+            sign = 1 if pair.first == first else -1
+            made[metric.metric] = Observed(first, second, sign * pair.difference.value, words)
+    if not made:
+        raise UserError(f"--run {arguments.run}: it does not compare two systems on {', '.join(metrics)}")
+    return made
+
+
+def _beside(folder: Path, arguments: argparse.Namespace) -> Iterator[Section]:
+    """What the effects are compared with: those of the other judges, and of an earlier audit."""
+    from longmark.analysis.compare import compare
+    from longmark.analysis.compare.page import document
+    from longmark.cli.canary import changes
+    from longmark.report.document import Section
+
+    if len(arguments.judge) > 1:
+        judges = compare([folder], by="system", allow_different_judges=True, seed=arguments.seed)
+        yield replace(document(judges).sections[0], title="Judges compared")
+    if arguments.against:
+        lines = [check.line for check in changes(arguments.against / EFFECTS, folder, "drift")]
+        yield Section("Since the earlier audit", " ".join(f"{line}." for line in lines), brief=1)
