@@ -34,7 +34,7 @@ from longmark.records.example import DEFECT
 from longmark.records.read import Reading
 from longmark.records.write import read_rows, write_examples
 from longmark.report.document import Document, Section, publish, write_document
-from longmark.report.format import counted, listed
+from longmark.report.format import counted, listed, metric_titles
 from longmark.report.html import write_report
 from longmark.report.tables import Column, Table
 from longmark.stats.results import Estimate
@@ -133,10 +133,11 @@ def write(out: Path, folder: Path = MADE) -> None:
     publish(defects_page(study), out / "defects", quiet)
     sections = [
         _systems(corpus, comparison),
-        _noticed(study),
+        _lowered(study),
         _worst(corpus, list(read_rows(out / "scores" / "rows.jsonl"))),
         Section("Cost", f"No call to a model, and {seconds:.0f} seconds of one processor for all scores and tests."),
         Section("Your own answers", "These commands do the same with a file of your own.", (COMMANDS,)),
+        Section("Sources", "What the passages were written from.", (_sources(corpus),), folded=True),
     ]
     questions = len({one.question_id for one in corpus.answers})
     lede = (
@@ -200,8 +201,14 @@ def _systems(corpus: Corpus, comparison: Comparison) -> Section:
     return Section("Which system is better", says, (truth, means), links=(link,))
 
 
-def _noticed(study: DefectsStudy) -> Section:
-    """In how many pairs of an answer and the same answer with one defect the defect scores worse."""
+def _sources(corpus: Corpus) -> Table:
+    of = {each.id: (one.question, each.page) for one in corpus.answers for each in one.contexts}
+    return Table("sources", "Sources", (Column("question"), Column("source")), tuple(dict.fromkeys(of.values())))
+
+
+def _lowered(study: DefectsStudy) -> Section:
+    """In how many pairs of an answer and the same answer with one defect the defect scores worse, and what a metric
+    notices without such a pair."""
 
     def pairs_of(kind: str) -> Callable[[str], str]:
         def cell(name: str) -> str:
@@ -216,18 +223,26 @@ def _noticed(study: DefectsStudy) -> Section:
         *(Column(kind, pairs_of(f"{kind}@1")) for kind in KINDS),
     )
     blind = [kind for kind in KINDS if all((study.cells[name, f"{kind}@1"].net.high or 0) >= 0 for name in SHOWN)]
+    alone = [
+        f"{metric_titles([name])[name]} notices {kind}"
+        for name in SHOWN
+        for kind in KINDS
+        if (study.cells[name, f"{kind}@1"].excess.low or 0) > 0
+    ]
     says = (
-        f"Not shown to be noticed by any metric here: {listed(blind)}. " if blind else ""
-    ) + "Length prefers the longer answer, whatever was added to it."
+        (f"Not shown to lower the score of any metric: {listed(blind)}. " if blind else "")
+        + "So much for an answer beside the same answer without the defect. By its score alone, at 5 % false alarms, "
+        + (f"{listed(alone)}, and nothing else is noticed." if alone else "no metric notices any of them.")
+    )
     table = Table(
-        "noticed",
-        "Defects that score worse than the same answer without them",
+        "lower",
+        "Defects that score lower than the same answer without them",
         columns,
         study.metrics,
         "better: the defect scores better than the answer without it, although nothing good was done.",
     )
     link = ("defects/report.html", "The study: rates, intervals, false alarms")
-    return Section("Which metric notices which defect", says, (table,), links=(link,))
+    return Section("Which defect each metric scores lower", says, (table,), links=(link,))
 
 
 def _worst(corpus: Corpus, rows: Sequence[Row]) -> Section:
