@@ -148,7 +148,7 @@ def test_parts_share_a_budget_though_the_process_of_one_is_killed(tmp_path: Path
 @pytest.mark.slow
 @pytest.mark.parametrize("kills", [20])
 def test_a_budget_holds_for_four_processes_of_which_one_is_killed(place: Place, tmp_path: Path, kills: int):
-    moments, till, step = random.Random(20261125), Till(), 1.5
+    moments, till, step = random.Random(20261125), Till(), 0.7
     holders = 0
     with serve(latency=0.04, answer=till.answer) as server:
         team = Team(tmp_path, place("a"), server, runs=4, items=60 * kills)
