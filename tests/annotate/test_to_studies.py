@@ -38,6 +38,11 @@ def labels_of(folder: Path, template: str, values: Values, **changes: str) -> Pa
         assert old in text
         text = text.replace(old, new)
     path.write_text(text, "utf-8")
+    return labelled(folder, path, values)
+
+
+def labelled(folder: Path, path: Path, values: Values) -> Path:
+    """The folder of the exported labels of Ann and Bo in this study."""
     done(folder, "annotate", "import", path)
     with serving(path) as served, closing(served.store()) as store:
         study, items = stored_study(store), {one["id"]: Item(**one) for one in store.contents()}
@@ -129,3 +134,53 @@ def test_details_to_table_11_of_score_study(tmp_path: Path):
     lines = told.partition("SCORE's table 11")[2].splitlines()
     words = next(one for one in lines if one.startswith("hazard")).split()
     assert (words[1], words[5:7]) == ("100.0", ["3", "0"])  # agree in %; agree, disagree
+
+
+def test_a_draw_to_the_corrected_difference(tmp_path: Path):
+    """What two draws of `label next` chose is labelled; the export has the probability of both, and it is used. The
+    raters like long answers, so the system with the longer ones is better."""
+    texts = {"brief": "It is so. ", "wordy": "It is quite so, and more so by the day. "}
+    questions = [{"question_id": f"q{n}", "question": "Is it?"} for n in range(16)]
+    write_jsonl(
+        tmp_path / "answers.jsonl",
+        [
+            {**one, "id": f"{n}-{system}", "system": system, "answer": text * (n % 4 + 1)}
+            for n, one in enumerate(questions)
+            for system, text in texts.items()
+        ],
+    )
+    metric, study = "classic.length.characters", tmp_path / "STUDY.yaml"
+    done(tmp_path, "run", "answers.jsonl", "--metrics", metric, "--out", "runs/first")
+
+    def rated(item: Item) -> dict[str, Any]:
+        return {"quality": min(5, 1 + len(item.shown["answer"]) // 40 + int(item.id[-1], 16) % 2), "confidence": 5}
+
+    draw = ("label", "next", "runs/first", "--metrics", metric)
+    done(tmp_path, *draw, "--n", "16", "--out", "one.jsonl")
+    done(tmp_path, "annotate", "init", "runs/first", "--drawn", "one.jsonl", "--out", study)
+    labels = labelled(tmp_path, study, rated) / "ratings.csv"
+    assert chances(labels) == {0.5}
+    by = ("--labels", labels, "--label", "quality")
+    done(tmp_path, *draw, "--n", "8", *by, "--earlier", "one.jsonl", "--out", "two.jsonl")
+    study.write_text(study.read_text("utf-8").replace("one.jsonl", "two.jsonl"), "utf-8")
+    labels = labelled(tmp_path, study, rated) / "ratings.csv"
+    assert chances(labels) == {0.75}
+    compared = done(tmp_path, "compare", "runs/first", *by, "--draws", "200").out
+    assert "wordy above brief on Length: characters. Labels (quality): 24 labelled answers by 2 raters." in compared
+    assert "drawn with probabilities from 0.75 to 0.75" in compared
+
+
+def test_items_that_a_draw_has_are_those_of_its_runs(tmp_path: Path):
+    write_jsonl(tmp_path / "answers.jsonl", [{"id": "1", "question": "Is it?", "system": "s", "answer": "It is."}])
+    done(tmp_path, "run", "answers.jsonl", "--metrics", "classic.length.characters", "--out", "run")
+    line = {"example_id": "2", "system": "s", "question_id": "q", "inclusion_probability": 0.5, "drawn": True}
+    write_jsonl(tmp_path / "other.jsonl", [line])
+    found = run("annotate", "init", "run", "--drawn", "other.jsonl", home=tmp_path / "home", cwd=tmp_path)
+    assert "items: drawn: 1 drawn answer not among the items of run, such as 2 of s" in found.err
+    without = run("annotate", "init", "--drawn", "other.jsonl", home=tmp_path / "home", cwd=tmp_path)
+    assert "--drawn needs the runs whose answers were drawn" in without.err
+
+
+def chances(path: Path) -> set[float]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return {float(line["inclusion_probability"]) for line in csv.DictReader(file)}

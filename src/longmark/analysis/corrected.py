@@ -90,7 +90,7 @@ class CorrectedMetric:
 class Correction:
     """What `correct` found. joined: labelled answers with a row; unjoined: reason -> answers without; raters: how many;
     rater_variance: between them, None where no two labelled the same answers; drawn: the least and the greatest
-    inclusion probability, None where the labels have none; scores, ratings: what was corrected, and by what."""
+    inclusion probability, None where the labels have none; labelled: what was corrected, and by what."""
 
     file: str
     label: str
@@ -101,8 +101,7 @@ class Correction:
     raters: int
     rater_variance: float | None
     drawn: tuple[float, float] | None
-    scores: Scores = field(repr=False)
-    ratings: Mapping[str, Mapping[Cell, float]] = field(repr=False)
+    labelled: Labelled = field(repr=False)
     options: CorrectionOptions
 
 
@@ -152,13 +151,12 @@ def correct_runs(runs: str | Path | Sequence[str | Path], labels: GivenLabels, *
     cells = sorted({cell for its in values.values() for cell in its})
     variance = between_raters(values)
     places = [scores.systems.index(name) for name in chosen.systems or scores.systems]
-    tables = _Labelled(scores, values, _weights(chances, cells_of), variance or 0.0)
+    tables = Labelled(scores, values, _weights(chances, cells_of), variance or 0.0)
     found = [_metric(tables, metric, places, chosen) for metric in metrics]
     return Correction(
         *(file, name, scale, tuple(_adjusted(found, chosen.level)), len(cells), unjoined, len(values), variance),
         drawn=(min(chances.values()), max(chances.values())) if chances else None,
-        scores=scores,
-        ratings=values,
+        labelled=tables,
         options=chosen,
     )
 
@@ -210,11 +208,21 @@ def _label_of(human: Labels, wanted: str | None) -> str:
     return wanted
 
 
-def _cells(paths: Sequence[Path], scores: Scores) -> dict[str, dict[Cell, set[str]]]:
-    """example_id -> the cells of its answers, each with the names that its system goes by."""
+@dataclass(frozen=True, slots=True)
+class ScoredAnswer:
+    """An answer of a cell. system: its own name, or its run's; names: all that its system goes by."""
+
+    example_id: str
+    question_id: str
+    cell: Cell
+    system: str
+    names: frozenset[str]
+
+
+def answers_of(paths: Sequence[Path], scores: Scores) -> Iterator[ScoredAnswer]:
+    """The answers of runs whose system and question are among the scores'."""
     questions = {name: place for place, name in enumerate(scores.questions)}
     runs = shortest_names([manifest.folder for manifest in scores.manifests])
-    found: dict[str, dict[Cell, set[str]]] = {}
     for run, path in enumerate(paths):
         for answer in read_answers([path]).answers:
             own = answer.system or name_of(path)
@@ -222,7 +230,15 @@ def _cells(paths: Sequence[Path], scores: Scores) -> dict[str, dict[Cell, set[st
             system = each.get(scores.by, own)
             if answer.question_id in questions and system in scores.systems:
                 cell = questions[answer.question_id], scores.systems.index(system)
-                found.setdefault(answer.example_id, {}).setdefault(cell, set()).update({answer.system, own, system})
+                names = frozenset((answer.system, own, system))
+                yield ScoredAnswer(answer.example_id, answer.question_id, cell, own, names)
+
+
+def _cells(paths: Sequence[Path], scores: Scores) -> dict[str, dict[Cell, set[str]]]:
+    """example_id -> the cells of its answers, each with the names that its system goes by."""
+    found: dict[str, dict[Cell, set[str]]] = {}
+    for one in answers_of(paths, scores):
+        found.setdefault(one.example_id, {}).setdefault(one.cell, set()).update(one.names)
     return found
 
 
@@ -243,7 +259,7 @@ def _joined(
 
 
 @dataclass(frozen=True, slots=True)
-class _Labelled:
+class Labelled:
     """What makes a metric's table: the scores, rater -> cell -> label, the cells' weights (none: all alike)."""
 
     scores: Scores
@@ -266,7 +282,7 @@ class _Labelled:
         return LabelledScores(matrix, labels, weights, None, clusters, raters, self.variance)
 
 
-def _metric(tables: _Labelled, metric: str, compared: Sequence[int], options: CorrectionOptions) -> CorrectedMetric:
+def _metric(tables: Labelled, metric: str, compared: Sequence[int], options: CorrectionOptions) -> CorrectedMetric:
     scores, table = tables.scores, tables.table(metric)
     places = [place for place in compared if not np.isnan(table.scores[:, place]).all()]
     used = calibrated(table, options.seed) if options.calibrate else table

@@ -21,7 +21,7 @@ from longmark.annotate.store import Store
 from longmark.annotate.study import TIE, Choice, Cloze, Compare, Edit, Errors, Study
 from longmark.records.pair import EXPANSION_CHECKS
 from longmark.records.write import replacing, spreadsheet
-from longmark.scores.labels import FINAL
+from longmark.scores.labels import FINAL, PROBABILITY
 
 FILES = {
     "labels.jsonl": "every label, with its rater, systems, order, times and status; skipped items too",
@@ -197,9 +197,12 @@ def _named(label: str, entry: Entry) -> str:
 
 def _ratings(collected: Collected) -> Iterator[Record]:
     compared = {one.name for one in collected.study.asked if isinstance(one, Compare)}
+    by_priority = collected.study.assignment.order == "priority"
     for entry in (*collected.done, *collected.finals()):
         about = {"example_id": _example(entry.item), "system": entry.item.systems.get("answer", "")}
         groups = _groups(entry.item)
+        if entry.item.probability is not None or by_priority:  # by priorities nobody knows it: an empty cell
+            groups[PROBABILITY] = entry.item.probability
         for label, value in simple_labels(collected.study, entry.item, entry.values):
             if label not in compared:
                 yield about | {"label": _named(label, entry), "value": value, "rater": entry.rater.name} | groups

@@ -17,12 +17,14 @@ from longmark.annotate.study import SIDES, Cloze, Edit, Matrix, Qualification, S
 from longmark.datasets.benchmark import items_of
 from longmark.datasets.pairing import joined_all
 from longmark.errors import UnknownName, UserError
+from longmark.progress import counted
 from longmark.records import Pair, Question, sources
 from longmark.records.benchmark import COLUMNS as BENCHMARK_COLUMNS
 from longmark.records.example import question_hash
 from longmark.records.files import BadLines, parse_json
 from longmark.records.read import Reading
 from longmark.records.values import Problem, found, missing, name, text
+from longmark.scores.draws import read_draw
 from longmark.scores.files import examples_of, name_of, source_of
 
 Kind = Literal["normal", "training", "qualification", "attention", "adjudication"]
@@ -48,6 +50,7 @@ class Item:
     gold         field -> known answer, of items that check a rater; None otherwise
     kind         normal, training, qualification or attention
     meta         columns of the file that are not shown: for conditions, blocks, suggestions and exports
+    probability  with which it was drawn (`longmark label next`)
     """
 
     id: str
@@ -59,6 +62,7 @@ class Item:
     kind: Kind = "normal"
     priority: float | None = None
     meta: Mapping[str, Any] = field(default_factory=dict)
+    probability: float | None = None
 
     @property
     def columns(self) -> dict[str, Any]:
@@ -175,7 +179,7 @@ class _Reader:
             fit = " for which `where` holds" if self.source.where else ""
             raise UserError(f"items: {', '.join(self.source.path)} has no items{fit}")
         self.wrong.check()
-        items = self._named(items)
+        items = self._named(items if self.source.drawn is None else self._drawn(self.source.drawn, items))
         n = self.source.sample
         if n is not None and n > len(items):
             raise UserError(f"items: sample: {n:,} is more than the {len(items):,} items; lower the number")
@@ -183,6 +187,18 @@ class _Reader:
             return items
         drawn = set(random.Random(self.source.seed).sample(range(len(items)), n))
         return [item for place, item in enumerate(items) if place in drawn]
+
+    def _drawn(self, file: str, items: Sequence[Item]) -> list[Item]:
+        """The items that a draw has, each with its probability."""
+        if self.study.pairs or self.source.sample is not None:
+            raise UserError("items: drawn: names single answers; it goes neither with from: pairs nor with sample")
+        draw = read_draw(self.base / file)
+        chances = {(one.example_id, one.system): one.probability for one in draw if one.drawn}
+        named = {(item.example_ids.get("answer"), item.systems.get("answer", "")): item for item in items}
+        if lost := sorted(chances.keys() - named.keys()):
+            count, where = counted(len(lost), "drawn answer"), ", ".join(self.source.path)
+            raise UserError(f"items: drawn: {count} not among the items of {where}, such as {' of '.join(lost[0])}")
+        return [replace(item, probability=chances[key]) for key, item in named.items() if key in chances]
 
     def gold(self, given: str, kind: Kind) -> list[Item]:
         items = list(self._of_file(self.base / given, kind))

@@ -89,7 +89,7 @@ def _with_stored_ids(stored: Sequence[dict[str, Any]], items: Sequence[dict[str,
     id, and would be labelled twice."""
 
     def content(one: dict[str, Any]) -> bytes:
-        return orjson.dumps({**one, "id": ""}, option=orjson.OPT_SORT_KEYS)
+        return orjson.dumps({**one, "id": "", "probability": None}, option=orjson.OPT_SORT_KEYS)
 
     now = {one["id"] for one in items}
     before = {content(one): one["id"] for one in stored if one["id"] not in now}

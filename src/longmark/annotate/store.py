@@ -185,14 +185,15 @@ class Store(Database):
         return [orjson.loads(row[0]) for row in self.rows("SELECT content FROM items ORDER BY place")]
 
     def put_items(self, items: Iterable[tuple[str, Mapping[str, Any]]], by: str | None = None) -> tuple[int, int]:
-        """Adds items, and replaces changed ones that nobody has been given. Items that are not named stay. Returns how
-        many were added and replaced. UserError, and nothing is changed, where a given item differs."""
+        """Adds items, and replaces changed ones that nobody has been given, or of which only the probability changed.
+        Items that are not named stay. Returns how many were added and replaced. UserError, and nothing is changed,
+        where a given item differs."""
         stored = {row[0]: row[1] for row in self.rows("SELECT id, content FROM items")}
         texts = {id: orjson.dumps(content, option=orjson.OPT_SORT_KEYS).decode() for id, content in items}
         new = [id for id in texts if id not in stored]
         changed = [id for id in texts if id in stored and stored[id] != texts[id]]
         given = {row[0] for row in self.rows("SELECT DISTINCT item_id FROM assignments")}
-        if late := [id for id in changed if id in given]:
+        if late := [id for id in changed if id in given and _shown(stored[id]) != _shown(texts[id])]:
             raise UserError(
                 f"{len(late)} items that raters have received have changed, such as {late[0]}. Labels would refer "
                 "to other texts. Give the changed items new ids, or start a new study"
@@ -393,6 +394,13 @@ _ANSWER = "item_id, person_id, content, version, saved_at, complete, suggestions
 
 def _person(row: tuple[Any, ...]) -> Person:
     return Person(row[0], row[1], cast(Role, row[2]), bool(row[3]))
+
+
+def _shown(content: str) -> dict[str, Any]:
+    """An item without the probability that another draw changes."""
+    item: dict[str, Any] = orjson.loads(content)
+    item.pop("probability", None)
+    return item
 
 
 def _where(item: str | None, person: str | None) -> tuple[str, tuple[str, ...]]:

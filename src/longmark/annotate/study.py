@@ -215,6 +215,7 @@ class Source(_Part):
     sample  that many items, drawn with the seed
     map     our name -> column
     where   column -> the values that a record must have; null: no value
+    drawn   the file of `longmark label next`: only the answers that it drew, each with its inclusion probability
     """
 
     from_: Annotated[Literal["file", "run", "pairs", "benchmark", "jsonl"], Field(alias="from")]
@@ -223,6 +224,7 @@ class Source(_Part):
     seed: int = 0
     map: Mapping[str, Text] = {}
     where: Mapping[str, Annotated[tuple[Value, ...], Filled, BeforeValidator(_as_list)] | None] = {}
+    drawn: Text | None = None
 
 
 class Qualification(_Part):
@@ -365,9 +367,9 @@ def template(name: str) -> str:
     return (_FOLDER / f"{name}.yaml").read_text(encoding="utf-8")
 
 
-def template_for(name: str, sources: Sequence[Path], path: Path) -> str:
+def template_for(name: str, sources: Sequence[Path], path: Path, drawn: Path | None = None) -> str:
     """The YAML of a template whose items are those of runs (or of a benchmark, for climaqa), for a file at `path`.
-    UserError for a template that reads neither."""
+    drawn: the file of `longmark label next`. UserError for a template that reads neither."""
     text, known = template(name), {"score": "run", "rating": "run", "calf": "pairs", "pairs": "pairs"}
     kind, is_run = known.get(name, ""), any((one / "rows.jsonl").is_file() for one in sources)
     if name == "climaqa" and not is_run:
@@ -381,5 +383,6 @@ def template_for(name: str, sources: Sequence[Path], path: Path) -> str:
         raise UserError(f"the template {name} does not take a run; it needs {command}")
     named = ", ".join(dumped(os.path.relpath(one, path.parent)) for one in sources)
     where = "\n  where: {variant_of: null}  # answers to the original questions only" if name == "score" else ""
-    items = f"items:\n  from: {kind}\n  path: [{named}]{where}\n"
+    only = f"\n  drawn: {dumped(os.path.relpath(drawn, path.parent))}" if drawn else ""
+    items = f"items:\n  from: {kind}\n  path: [{named}]{where}{only}\n"
     return re.sub(r"^items:.*\n(?:[ \t]+.*\n)*", lambda _: items, text, count=1, flags=re.MULTILINE)

@@ -18,7 +18,9 @@ from longmark.progress import counted
 
 def init(arguments: argparse.Namespace) -> int:
     runs, path, name = arguments.runs, arguments.out, arguments.template
-    text = template_for(name, runs, path) if runs else template(name)
+    if arguments.drawn and not runs:
+        raise UserError("--drawn needs the runs whose answers were drawn: longmark annotate init RUN --drawn FILE")
+    text = template_for(name, runs, path, arguments.drawn) if runs else template(name)
     try:
         with open(path, "x", encoding="utf-8") as file:
             file.write(text)

@@ -212,8 +212,8 @@ def add_gate(one: argparse.ArgumentParser) -> None:
     add(end, "--margin", "[METRIC=]NUMBER", margin)
 
 
-def add_labels(one: argparse.ArgumentParser, *, required: bool = False) -> None:
-    """The options of labels that correct scores (`analysis.corrected`)."""
+def add_labels(one: argparse.ArgumentParser, *, required: bool = False, transport: bool = True) -> None:
+    """The options of labels that correct scores (`analysis.corrected`). transport: with the check of it."""
     labels = one.add_argument_group("labels of a random sample of the answers")
     text = "correct means and differences by people's labels (as for metaeval)"
     add(labels, "--labels", "FILE", text, required=required)
@@ -222,7 +222,8 @@ def add_labels(one: argparse.ArgumentParser, *, required: bool = False) -> None:
     add(labels, "--map", "FIELD=COLUMN", "read a field of the labels from this column; repeatable")
     add(labels, "--no-calibration", "", "correct the scores as they are (default: on the labels' scale)")
     text = "check whether the other systems' labels correct a system, within this margin"
-    add(labels, "--transport", "MARGIN", text, type=float)
+    if transport:
+        add(labels, "--transport", "MARGIN", text, type=float)
 
 
 def corrections_of(arguments: argparse.Namespace) -> dict[str, Any] | None:
@@ -232,7 +233,7 @@ def corrections_of(arguments: argparse.Namespace) -> dict[str, Any] | None:
 
     names = ("label", "map", "order", "no_calibration", "transport")
     if arguments.labels is None:
-        if given := [one for one in names if getattr(arguments, one)]:
+        if given := [one for one in names if getattr(arguments, one, None)]:
             raise UserError(f"--{given[0].replace('_', '-')} needs labels: add --labels FILE")
         return None
     orders = pairs(arguments.order, "LABEL=LOWEST,…")
@@ -241,7 +242,7 @@ def corrections_of(arguments: argparse.Namespace) -> dict[str, Any] | None:
         "mapping": pairs(arguments.map, "FIELD=COLUMN"),
         "order": {name: split([words]) for name, words in orders.items()},
         "calibrate": not arguments.no_calibration,
-        "margin": arguments.transport,
+        "margin": getattr(arguments, "transport", None),
         "level": 1 - getattr(arguments, "alpha", 0.05),
         "seed": getattr(arguments, "seed", 0),
     }

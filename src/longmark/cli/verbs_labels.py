@@ -7,7 +7,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from longmark.cli.arguments import add, add_calls, add_project, add_verb, share
+from longmark.cli.arguments import add, add_calls, add_cluster, add_labels, add_project, add_verb, share, whole
 
 _ROLES = ("annotator", "adjudicator", "owner")
 _TEMPLATES = "score|comprehensiveness|climaqa|calf|pairs|rating"
@@ -21,6 +21,7 @@ def _annotate(verbs: Any) -> None:
     one = add_verb(actions, "init", "annotate_files:init", "Write the YAML file of a new study from a template.")
     text = "run folders of one or more systems, whose answers are labelled; climaqa: a benchmark"
     add(one, "runs", "RUN", f"{text} (default: edit `items`)", nargs="*", type=Path)
+    add(one, "--drawn", "FILE", "only the answers that `longmark label next` drew into this file")
     add(one, "--template", _TEMPLATES, "the template (default: rating)", default="rating")
     add(one, "--out", "STUDY", "the file to write (default: STUDY.yaml)", default=Path("STUDY.yaml"))
     add_project(one)
@@ -65,6 +66,27 @@ def _annotate(verbs: Any) -> None:
     one = of_study("annotate:restore", "Restore a study's database from a backup.")
     add(one, "backup", "FILE", "the backup")
     add(one, "--replace", "", "replace the existing database; it is kept under another name")
+
+
+def _label(verbs: Any) -> None:
+    text = "Choose answers for people to label."
+    actions = add_verb(verbs, "label", None, text).add_subparsers(dest="action", required=True, metavar="next")
+    text = "Draw the answers to label next, with known probabilities, for `longmark annotate init --drawn`."
+    one = add_verb(actions, "next", "label:draw", text)
+    add(one, "runs", "RUN", "run folders or files of rows", nargs="+")
+    out = "the new file of the draw: every answer, its probability, and whether it was drawn"
+    add(one, "--out", "FILE", out, required=True)
+    add(one, "--n", "N", "answers to draw, whole questions with all compared systems (default: 50)", default=50)
+    add(one, "--metrics", "NAME,…", "the metric that the labels are to correct, if the runs have several")
+    add(one, "--systems", "NAME,…", "the systems (or runs) to compare (default: all)")
+    by = "compare runs or systems (default: run if several runs are given, else system)"
+    add(one, "--by", "run|system", by, action="store", choices=("run", "system"))
+    floor = "the part of the chance that is alike for all questions (default: 0.5)"
+    add(one, "--floor", "SHARE", floor, type=share, default=0.5)
+    add(one, "--earlier", "FILE", "the file of the draw before this one")
+    add(one, "--seed", "N", "seed of the draw (default: 0)", type=whole, default=0)
+    add_cluster(one)
+    add_labels(one, transport=False)
 
 
 def _train(verbs: Any) -> None:
@@ -149,4 +171,4 @@ def _add_judging(one: argparse.ArgumentParser) -> None:
     add_calls(one)
 
 
-GROUPS = (_annotate, _train, _validator)
+GROUPS = (_annotate, _label, _train, _validator)

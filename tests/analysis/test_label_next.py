@@ -1,0 +1,103 @@
+"""`label next`: what is drawn, with which probability, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.analysis.compare.runs import run_of
+from tests.analysis.test_corrected import N, ratings, scores
+from tests.program import run
+from tests.report.runs import RELEVANCE
+
+from longmark.analysis.label_next import in_words, label_next, write
+from longmark.errors import UserError
+from longmark.scores.draws import read_draw
+
+
+@pytest.fixture(scope="module")
+def both(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return run_of(tmp_path_factory.mktemp("runs") / "both", scores())
+
+
+def test_whole_questions_are_drawn_with_equal_chances(both: Path):
+    draw = label_next([both], n=21)
+    drawn = [one for one in draw.answers if one.drawn]
+    assert (draw.new, draw.questions, draw.of, len(drawn), len(draw.answers)) == (20, 10, N, 20, 2 * N)
+    assert {one.probability for one in draw.answers} == {10 / N}
+    assert {one.system for one in drawn if one.question_id == drawn[0].question_id} == {"a", "b"}
+    assert label_next([both], n=21) == draw != label_next([both], n=21, seed=1)
+    assert in_words(draw).startswith("20 answers drawn: 10 questions of 60, with equal chances. Inclusion probab")
+
+
+def test_a_second_draw_adds_questions_and_their_chances(both: Path, tmp_path: Path):
+    first = label_next([both], n=40)
+    write(first, tmp_path / "first.jsonl")
+    assert read_draw(tmp_path / "first.jsonl") == list(first.answers)
+    had = {one.example_id for one in first.answers if one.drawn}
+    labels = [{**one, "inclusion_probability": 20 / N} for one in ratings(1) if one["example_id"] in had]
+    second = label_next([both], labels, n=20, earlier=tmp_path / "first.jsonl", floor=1)
+    assert had < {one.example_id for one in second.answers if one.drawn}
+    assert (second.new, second.questions, second.by_labels) == (20, 10, True)
+    assert [one.probability for one in second.answers] == pytest.approx([1 / 3 + 2 / 3 * 10 / 40] * 2 * N)
+    by_residuals = label_next([both], labels, n=20, earlier=tmp_path / "first.jsonl")
+    assert len({one.probability for one in by_residuals.answers}) > 1
+    assert by_residuals.forecast is not None
+    assert by_residuals.forecast[1] == pytest.approx(by_residuals.forecast[0] * (40 / 60) ** 0.5)
+
+
+def test_labels_of_single_answers_count_by_answer(both: Path):
+    draw = label_next([both], [one for one in ratings(2) if one["example_id"].startswith("a")], n=20)
+    assert draw.answers[0].probability == pytest.approx(0.25 + 0.75 * 10 / N)
+    assert sum(one.drawn for one in draw.answers) == N // 2 + draw.new
+
+
+def test_all_that_is_left_is_drawn_and_then_nothing(both: Path):
+    assert label_next([both], n=500).new == 2 * N
+    with pytest.raises(UserError, match="nothing left to draw"):
+        label_next([both], ratings(1))
+
+
+@pytest.mark.parametrize(
+    ("labels", "options", "message"),
+    [
+        (None, {"n": 0}, "of 1 or more"),
+        (None, {"floor": 0}, "the floor is above 0"),
+        ([{**one, "inclusion_probability": 0.5} for one in ratings()], {}, "by --earlier"),
+    ],
+)
+def test_what_is_wrong_is_said(both: Path, labels: Any, options: dict[str, Any], message: str):
+    with pytest.raises(UserError, match=message):
+        label_next([both], labels, **options)
+
+
+def test_answers_that_a_label_cannot_tell_apart_are_refused(tmp_path: Path):
+    runs = [run_of(tmp_path / name, {"s": its}) for name, its in scores().items()]
+    with pytest.raises(UserError, match=r"s-0 \(s\) is an answer of two runs"):
+        label_next(runs)
+
+
+def test_the_verb_writes_a_new_file_only(tmp_path: Path):
+    more = {name: {**its, "m.two": its[RELEVANCE]} for name, its in scores().items()}
+    two = run_of(tmp_path / "two", more)
+    words = ("label", "next", str(two), "--n", "10", "--out", "next.jsonl")
+    several = run(*words, home=tmp_path / "home", cwd=tmp_path)
+    assert "choose one with --metrics: ccrs.question_relevance and m.two" in several.err
+    done = run(*words, "--metrics", RELEVANCE, home=tmp_path / "home", cwd=tmp_path)
+    assert (done.code, done.err) == (0, "")
+    assert f"Label it: longmark annotate init {two} --drawn next.jsonl" in done.out
+    assert json.loads((tmp_path / "next.jsonl").read_text().splitlines()[0])["example_id"] == "a-0"
+    again = run(*words, "--metrics", RELEVANCE, home=tmp_path / "home", cwd=tmp_path)
+    assert "next.jsonl exists; a draw is not made twice" in again.err
+    (tmp_path / "bad.jsonl").write_text('{"example_id": "a-0"}\n')
+    other = (*words[:-1], "o.jsonl", "--metrics", RELEVANCE, "--earlier")
+    assert (
+        "bad.jsonl:1: expected an answer of `longmark label next`"
+        in run(*other, "bad.jsonl", home=tmp_path / "home", cwd=tmp_path).err
+    )
+    lines = (tmp_path / "next.jsonl").read_text().splitlines()
+    (tmp_path / "part.jsonl").write_text("\n".join(lines[:9]))
+    part = run(*other, "part.jsonl", home=tmp_path / "home", cwd=tmp_path)
+    assert "is missing; the draw was of other answers" in part.err
