@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import importlib.machinery
 import json
+import shlex
 import shutil
 import subprocess
 import sys
@@ -56,7 +57,7 @@ class Place:
         """The exit code of a command; OWN and THEIRS are the addresses."""
         words = words.replace("OWN", f"m@{self.own.base_url}").replace("THEIRS", self.theirs.base_url)
         try:
-            return cli.main(words.split())
+            return cli.main(shlex.split(words))
         except SystemExit as error:  # of the parser
             return int(str(error.code))
 
@@ -446,6 +447,11 @@ READ = {
     "metaeval": ("metaeval scored ratings.csv --out evaluated", 0),
     "power": ("power scored scored2 --by system --metrics classic.bleu --effect 0.1", 0),
     "pairs join": ("pairs join scored scored2 --out new.jsonl", 0),
+    "certify": (
+        "certify scored scored2 --labels ratings.csv --claim 'scored better than scored2 on classic.bleu' --out c",
+        3,
+    ),
+    "label next": ("label next scored --metrics classic.bleu --out new.jsonl", 0),
     "annotate init": ("annotate init scored --out new.yaml", 0),
     "comprehensiveness-study": ("comprehensiveness-study wiki --out study", 4),  # some metrics have no score
     "calf-study": ("calf-study choices --out study", 4),

@@ -29,7 +29,7 @@ from longmark.report.tables import Column
 from longmark.scores.answers import read_answers
 from longmark.scores.clusters import QUESTION
 from longmark.scores.files import name_of, paths_given, shortest_names
-from longmark.scores.labels import PROBABILITY, ColumnOptions, Labels, decisive
+from longmark.scores.labels import FINAL, PROBABILITY, ColumnOptions, Labels, decisive
 from longmark.scores.observations import Observation
 from longmark.scores.paired import BY_EACH, BY_RUN, Scores, read_scores
 from longmark.stats.corrected import (
@@ -90,7 +90,8 @@ class CorrectedMetric:
 class Correction:
     """What `correct` found. joined: labelled answers with a row; unjoined: reason -> answers without; raters: how many;
     rater_variance: between them, None where no two labelled the same answers; drawn: the least and the greatest
-    inclusion probability, None where the labels have none; labelled: what was corrected, and by what."""
+    inclusion probability, None where the labels have none; rated: rater -> cell -> label of all raters, also where a
+    final label counts; labelled: what was corrected, and by what."""
 
     file: str
     label: str
@@ -101,6 +102,7 @@ class Correction:
     raters: int
     rater_variance: float | None
     drawn: tuple[float, float] | None
+    rated: Mapping[str, Mapping[Cell, float]] = field(repr=False)
     labelled: Labelled = field(repr=False)
     options: CorrectionOptions
 
@@ -136,6 +138,8 @@ def correct_runs(runs: str | Path | Sequence[str | Path], labels: GivenLabels, *
             )
         name = _label_of(human, chosen.label)
         given = decisive(human.select(metric=name), lambda one: (one.example_id, one.system))
+        own = name.removesuffix(f".{FINAL}")  # of the raters, where `name` is that of the final labels
+        of_raters = [one for one in human.select(metric=own) if one.rater != FINAL] if own in human.metrics else []
         file = human.name
     ratings = [Rating(name, one.rater, one.value, one.line) for one in given]
     scale = scale_of(ratings, tuple(chosen.order.get(name, ())), file)
@@ -156,6 +160,7 @@ def correct_runs(runs: str | Path | Sequence[str | Path], labels: GivenLabels, *
     return Correction(
         *(file, name, scale, tuple(_adjusted(found, chosen.level)), len(cells), unjoined, len(values), variance),
         drawn=(min(chances.values()), max(chances.values())) if chances else None,
+        rated=_joined(of_raters, scale, cells_of)[0],
         labelled=tables,
         options=chosen,
     )

@@ -18,6 +18,8 @@ from longmark.cli.arguments import (
     split,
     tell_cautions,
 )
+from longmark.cli.certify import is_certificate
+from longmark.cli.certify import verify as verify_certificate
 from longmark.engine.run import cache_path, finish, open_cache
 from longmark.engine.settings import Settings, choose, every_prompt
 from longmark.engine.verify import MOST, Given, Verification, needed, opened
@@ -203,6 +205,10 @@ def _corrected(arguments: argparse.Namespace, cluster: str) -> Section | None:
 
 
 def verify(arguments: argparse.Namespace) -> int:
+    if is_certificate(arguments.run):
+        return verify_certificate(arguments.run, arguments.signers)
+    if arguments.signers is not None:
+        raise UserError("--signers is for a certificate of `longmark certify`")
     most = arguments.max_bundle_bytes or MOST
     with opened(arguments.run, cache_path(arguments.cache), most) as (folder, store):
         found = finish(lambda: verified(folder, store, _given(arguments)))

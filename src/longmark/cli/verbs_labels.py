@@ -88,6 +88,19 @@ def _label(verbs: Any) -> None:
     add_cluster(one)
     add_labels(one, transport=False)
 
+    text = "Certify that one system is better than another by people's labels, or list what is missing (exit code 3)."
+    one = add_verb(verbs, "certify", "certify:certify", text)
+    add(one, "runs", "RUN", "run folders", nargs="+")
+    add(one, "--claim", "TEXT", "'A better than B on METRIC'", required=True)
+    add(one, "--out", "DIR", "the folder for certificate.json and report.html", required=True)
+    add(one, "--audit", "FILE.json", "the audit of the judge")
+    add(one, "--equal-chances", "", "state that each answer had the same chance of being labelled")
+    add(one, "--sign", "KEY", "sign the certificate with this SSH key, by ssh-keygen", type=Path)
+    by = "A and B are runs or systems (default: run if several runs are given, else system)"
+    add(one, "--by", "run|system", by, action="store", choices=("run", "system"))
+    add_cluster(one)
+    add_labels(one, required=True, transport=False)
+
 
 def _train(verbs: Any) -> None:
     text = "Train a LoRA adapter of a transformers model on books, or on the items of a benchmark."

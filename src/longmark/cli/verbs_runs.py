@@ -206,13 +206,14 @@ def _lists(verbs: Any) -> None:
     add(one, "--out", "DIR", "write the prompts to this folder, as files for --prompts")
 
     text = (
-        "Compute every score of a run again from stored replies. Exit code 3 if a row differs or is not verifiable, or "
-        "if a setting has changed."
+        "Compute every score of a run again from stored replies, or a certificate from its inputs. Exit code 3 if a "
+        "row or a figure differs or is not verifiable, or if a setting has changed."
     )
     one = add_verb(verbs, "verify", "small:verify", text)
-    add(one, "run", "RUN", "a run folder, or a bundle made by longmark export")
+    add(one, "run", "RUN", "a run folder, a bundle made by longmark export, or a certificate.json")
     _add_verifying(one)
     add(one, "--max-bundle-bytes", "N", "maximum size of a bundle, unpacked (default: 1 GiB)")
+    add(one, "--signers", "FILE", "of a certificate: who may have signed it, as allowed_signers of ssh-keygen")
 
     text = "Pack a run with the replies that its scores need, or write its graphs, or its scores for another tool."
     one = add_verb(verbs, "export", "small:export", text)

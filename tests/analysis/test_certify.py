@@ -1,0 +1,237 @@
+"""`certify`, and `verify` of a certificate: what is granted, each reason of a refusal, what a changed input does."""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+import subprocess
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.analysis.compare.runs import run_of, signed
+from tests.program import Done, run, write_jsonl
+from tests.report.runs import RELEVANCE, manifest, row
+
+from longmark.analysis.certify import Claimed, certify, document, read_certificate, verify
+from longmark.errors import UserError
+
+N = 120
+CLAIM = f"b better than a on {RELEVANCE}"
+
+
+def truth() -> dict[str, list[float]]:
+    chance = random.Random(3)
+    return {name: [min(5, max(1, chance.gauss(mean, 0.8))) for _ in range(N)] for name, mean in (("a", 2.5), ("b", 3))}
+
+
+def labels(share: float = 0.6, raters: int = 2, **more: Any) -> list[dict[str, Any]]:
+    """Of a random sample of questions, with its probability."""
+    chance, found = random.Random(5), []
+    for i in range(N):
+        if chance.random() < share:
+            for system, values in truth().items():
+                for rater in range(raters):
+                    value = round(min(5, max(1, values[i] + chance.gauss(0, 0.3))))
+                    about = {"example_id": f"{system}-{i}", "rater": f"r{rater}", "value": value}
+                    found.append(about | {"inclusion_probability": share} | more)
+    return found
+
+
+def scores() -> dict[str, dict[str, list[float | None]]]:
+    chance = random.Random(4)
+    made = {name: [one / 5 + chance.gauss(0, 0.1) for one in values] for name, values in truth().items()}
+    return {name: {RELEVANCE: [min(1, max(0, one)) for one in values]} for name, values in made.items()}
+
+
+FINISHED = manifest() | {"finished": True}
+
+
+@pytest.fixture(scope="module")
+def inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("certified")
+    run_of(folder / "both", scores(), described=FINISHED)
+    write_jsonl(folder / "labels.jsonl", labels())
+    return folder
+
+
+@pytest.fixture
+def claimed(inputs: Path, tmp_path: Path) -> Claimed:
+    """Of a copy of the inputs, which a test may change."""
+    shutil.copytree(inputs, tmp_path, dirs_exist_ok=True)
+    runs, file = (str(tmp_path / "both"),), str(tmp_path / "labels.jsonl")
+    return Claimed(claim=CLAIM, runs=runs, labels=file, mapping={}, order={})
+
+
+def test_a_claim_that_labels_bear_out_is_granted(claimed: Claimed):
+    found = certify(claimed)
+    assert (found["granted"], found["missing"]) == (True, [])
+    assert found["claim"] == f"b is better than a on {RELEVANCE}"
+    assert 0 < found["difference"]["low"] < 0.5 < found["difference"]["high"]
+    assert found["labels"]["answers"] == {"b": 69, "a": 69}
+    assert found["labels"]["agreement"]["low"] > 0.5
+    assert found["judge"]["models"] == FINISHED["fixed"]["models"]
+    assert [Path(one["path"]).name for one in found["inputs"]] == [
+        *("manifest.json", "examples.jsonl", "rows.jsonl", "labels.jsonl")
+    ]
+    page = document(found)
+    assert page.title == f"Certified: b is better than a on {RELEVANCE}"
+    assert page.sections[0].says.startswith("If people labelled every answer, b would be ")
+    again = certify(claimed)
+    assert {**again, "made": 0} == {**found, "made": 0}
+
+
+def test_the_other_way_round_is_refused_though_it_is_significant(claimed: Claimed):
+    found = certify(replace(claimed, claim=f"a better than b on {RELEVANCE}"))
+    assert not found["granted"]
+    (why,) = found["missing"]
+    assert why.startswith("A difference above 0: the corrected one is -0.")
+
+
+def relabelled(*args: Any, **more: Any) -> Callable[[Path], None]:
+    return lambda folder: write_jsonl(folder / "labels.jsonl", labels(*args, **more))
+
+
+def without_chances(folder: Path) -> None:
+    its = [{name: one[name] for name in ("example_id", "rater", "value")} for one in labels()]
+    write_jsonl(folder / "labels.jsonl", its)
+
+
+def at_random(folder: Path) -> None:
+    chance = random.Random(1)
+    write_jsonl(folder / "labels.jsonl", [{**one, "value": chance.randint(1, 5)} for one in labels()])
+
+
+def rescored(change: Callable[[dict[str, Any]], Any], **described: Any) -> Callable[[Path], None]:
+    def changed(folder: Path) -> None:
+        values = scores()
+        change(values)
+        shutil.rmtree(folder / "both")
+        run_of(folder / "both", values, described=FINISHED | described)
+
+    return changed
+
+
+def unscore(values: dict[str, Any]) -> None:
+    values["b"][RELEVANCE][::3] = [None] * (N // 3)
+
+
+def other_judge(folder: Path) -> None:
+    lines = (folder / "both" / "rows.jsonl").read_text().splitlines()
+    other = signed(models={"judge": ["another"]})
+    changed = row("b-0", RELEVANCE, 0.5, question_id="q0", system="b", signature=other).to_json().decode()
+    (folder / "both" / "rows.jsonl").write_text("\n".join([changed, *(one for one in lines if '"b-0"' not in one)]))
+
+
+def audit(folder: Path) -> None:
+    (folder / "audit.json").write_text('{"judge": "another"}')
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (relabelled(0.3), "Labels of b: 33 of at least 50 answers. Draw more by `longmark label next`."),
+        (relabelled(0.6, 1), "Agreement of raters: let two raters or more label the same answers."),
+        (without_chances, "How the labelled answers were chosen: the labels have no inclusion_probability."),
+        (at_random, "Raters who agree: Krippendorff's alpha may be 0 ("),
+        (at_random, "A difference above 0: the corrected one is"),
+        (rescored(lambda _: None, finished=False), "The rest of"),
+        (lambda folder: (folder / "both" / "manifest.json").unlink(), "it has no manifest"),
+        (other_judge, "One way of scoring: the scores were made in different ways"),
+        (rescored(unscore), "Scores of all answers: without one are 40 of 120 of b and 0 of 120 of a."),
+        (audit, "An audit of this judge: it is of another"),
+    ],
+)
+def test_a_refusal_lists_what_is_missing(claimed: Claimed, change: Callable[[Path], None], message: str):
+    folder = Path(claimed.labels).parent
+    change(folder)
+    if (folder / "audit.json").exists():
+        claimed = replace(claimed, audit=str(folder / "audit.json"))
+    found = certify(claimed)
+    assert not found["granted"]
+    assert any(message in line for line in found["missing"]), found["missing"]
+    assert document(found).title.startswith("Not certified: ")
+
+
+def test_the_word_of_the_caller_replaces_probabilities_and_stands_in_the_certificate(claimed: Claimed):
+    without_chances(Path(claimed.labels).parent)
+    found = certify(replace(claimed, equal_chances=True))
+    assert found["granted"]
+    assert any("Whoever asked for this certificate says so." in line for line in found["assumptions"])
+
+
+@pytest.mark.parametrize(
+    ("claim", "message"),
+    [
+        ("b beats a", "expected 'A better than B on METRIC', found 'b beats a'"),
+        ("b better than a on m.x", "m.x"),
+        (f"b better than c on {RELEVANCE}", "unknown system: c"),
+    ],
+)
+def test_a_claim_about_nothing_is_an_error(claimed: Claimed, claim: str, message: str):
+    with pytest.raises(UserError, match=message):
+        certify(replace(claimed, claim=claim))
+
+
+def done(folder: Path, *words: str) -> Done:
+    return run(*words, home=folder / "home", cwd=folder)
+
+
+COMMAND = ("certify", "both", "--labels", "labels.jsonl", "--claim", CLAIM, "--out", "out")
+
+
+def test_the_verbs(claimed: Claimed, tmp_path: Path):
+    made = done(tmp_path, *COMMAND)
+    assert (made.code, made.err) == (0, "")
+    assert made.out.startswith(f"Certified: b is better than a on {RELEVANCE}\nIf people labelled every answer, ")
+    assert "What voids it" in (tmp_path / "out" / "report.html").read_text()
+    checked = done(tmp_path, "verify", "out/certificate.json")
+    assert (checked.code, checked.err) == (0, "")
+    assert "4 inputs: the same when it is computed again.\nNot signed.\n" in checked.out
+    certificate = json.loads((tmp_path / "out" / "certificate.json").read_text())
+    certificate["difference"]["low"] = 0.4
+    (tmp_path / "out" / "certificate.json").write_text(json.dumps(certificate))
+    forged = done(tmp_path, "verify", "out/certificate.json")
+    assert forged.code == 3
+    assert "changed: difference.low: the certificate has 0.4, computed again it is 0." in forged.out
+    (tmp_path / "both" / "absent.jsonl").write_text("")
+    with open(tmp_path / "labels.jsonl", "a") as file:
+        file.write("\n")
+    changed = done(tmp_path, "verify", "out/certificate.json")
+    assert changed.code == 3
+    assert "changed: labels.jsonl: has changed since it was certified" in changed.out
+    assert "changed: both/absent.jsonl: is not among the inputs that were certified" in changed.out
+    (tmp_path / "labels.jsonl").unlink()
+    assert "labels.jsonl: is missing" in done(tmp_path, "verify", "out/certificate.json").out
+    refused = done(tmp_path, "verify", "both", "--signers", "x")
+    assert refused.err == "longmark: --signers is for a certificate of `longmark certify`\n"
+
+
+@pytest.mark.parametrize("text", ['{"longmark_certificate": 2}', '{"longmark_certificate": 1, "claim": "x"}'])
+def test_a_damaged_certificate_is_an_error(tmp_path: Path, text: str):
+    (tmp_path / "c.json").write_text(text)
+    with pytest.raises(UserError, match=r"certificate"):
+        verify(read_certificate(tmp_path / "c.json"))
+
+
+@pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="ssh-keygen of OpenSSH is not installed")
+def test_a_signature_is_of_this_certificate_and_of_a_signer(claimed: Claimed, tmp_path: Path):
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", tmp_path / "key"], check=True)
+    public = (tmp_path / "key.pub").read_text()
+    (tmp_path / "signers").write_text(f'me@example.org namespaces="longmark" {public}')
+    (tmp_path / "nobody").write_text("")
+    checking = ("verify", "out/certificate.json")
+    assert done(tmp_path, *COMMAND, "--sign", "key").code == 0
+    signed_by = done(tmp_path, *checking, "--signers", "signers")
+    assert (signed_by.code, "signature for me@example.org with ED25519 key" in signed_by.out) == (0, True)
+    assert done(tmp_path, *checking, "--signers", "nobody").code == 3
+    unknown = done(tmp_path, *checking)
+    assert (unknown.code, "Whose key it is was not checked" in unknown.out) == (0, True)
+    path = tmp_path / "out" / "certificate.json"
+    path.write_text(path.read_text().replace('"granted": true', '"granted":  true'))
+    assert done(tmp_path, *checking).code == 3
+    (tmp_path / "out" / "certificate.json.sig").unlink()
+    assert "Not signed: out/certificate.json.sig is missing." in done(tmp_path, *checking, "--signers", "signers").out
