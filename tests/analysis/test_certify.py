@@ -163,6 +163,15 @@ def test_the_word_of_the_caller_replaces_probabilities_and_stands_in_the_certifi
     assert any("Whoever asked for this certificate says so." in line for line in found["assumptions"])
 
 
+def test_raters_agree_as_they_did_though_a_final_label_counts(claimed: Claimed):
+    finals = [{**one, "rater": "final"} for one in labels() if one["rater"] == "r0"]
+    write_jsonl(Path(claimed.labels), [*labels(), *finals])
+    decided = certify(claimed)
+    assert decided["labels"]["raters"] == 1
+    write_jsonl(Path(claimed.labels), labels())
+    assert decided["labels"]["agreement"] == certify(claimed)["labels"]["agreement"]
+
+
 @pytest.mark.parametrize(
     ("claim", "message"),
     [

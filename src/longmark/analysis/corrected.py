@@ -141,8 +141,10 @@ def correct_runs(runs: str | Path | Sequence[str | Path], labels: GivenLabels, *
         own = name.removesuffix(f".{FINAL}")  # of the raters, where `name` is that of the final labels
         of_raters = [one for one in human.select(metric=own) if one.rater != FINAL] if own in human.metrics else []
         file = human.name
-    ratings = [Rating(name, one.rater, one.value, one.line) for one in given]
-    scale = scale_of(ratings, tuple(chosen.order.get(name, ())), file)
+    scale, scale_of_raters = (
+        scale_of([Rating(name, one.rater, one.value, one.line) for one in its], tuple(chosen.order.get(name, ())), file)
+        for its in (given, of_raters or given)
+    )
     if not scale.numeric:
         raise UserError(f"{file}: {name} has no numbers; give the order of its values: --order {name}=LOWEST,…,HIGHEST")
     chances, cells_of = _chances(given, file), _cells(paths, scores)
@@ -160,7 +162,7 @@ def correct_runs(runs: str | Path | Sequence[str | Path], labels: GivenLabels, *
     return Correction(
         *(file, name, scale, tuple(_adjusted(found, chosen.level)), len(cells), unjoined, len(values), variance),
         drawn=(min(chances.values()), max(chances.values())) if chances else None,
-        rated=_joined(of_raters, scale, cells_of)[0],
+        rated=_joined(of_raters, scale_of_raters, cells_of)[0],
         labelled=tables,
         options=chosen,
     )
