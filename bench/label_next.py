@@ -22,8 +22,10 @@ import argparse
 import json
 from collections.abc import Callable, Iterator
 from statistics import fmean
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from bench.corrected import SUMMEVAL, rouge
 
 from longmark.stats.corrected import LabelledScores, calibrated, corrected
@@ -34,7 +36,7 @@ Table = tuple[np.ndarray, np.ndarray]
 PAIR = np.array([0, 1])
 
 
-def summeval(score: Callable[[dict, str], float]) -> Callable[[np.random.Generator], Table]:
+def summeval(score: Callable[[dict[str, Any], str], float]) -> Callable[[np.random.Generator], Table]:
     lines = [json.loads(line) for line in SUMMEVAL.read_text().splitlines()]
     systems = sorted(lines[0]["systems"])
     cells = [[line["systems"][name] for name in systems] for line in lines]
@@ -75,7 +77,7 @@ def questions(scores: np.ndarray, truth: np.ndarray, n: int, chance: np.random.G
 
 def residuals(scores: np.ndarray, truth: np.ndarray, n: int, chance: np.random.Generator) -> LabelledScores:
     first = questions(scores, truth, n // 2, chance)
-    among = np.isnan(first.labels).any(axis=1)
+    among: NDArray[np.bool_] = np.isnan(first.labels[:, 0])  # whole questions
     sizes = residual_sizes(first, PAIR)
     now = probabilities(np.ones(len(truth)) if sizes is None else sizes, n // 2 - int((~among).sum()), among)
     new = np.zeros(len(truth), dtype=bool)

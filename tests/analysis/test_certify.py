@@ -28,7 +28,7 @@ def truth() -> dict[str, list[float]]:
     return {name: [min(5, max(1, chance.gauss(mean, 0.8))) for _ in range(N)] for name, mean in (("a", 2.5), ("b", 3))}
 
 
-def labels(share: float = 0.6, raters: int = 2, **more: Any) -> list[dict[str, Any]]:
+def labels(share: float = 0.6, raters: int = 2) -> list[dict[str, Any]]:
     """Of a random sample of questions, with its probability."""
     chance, found = random.Random(5), []
     for i in range(N):
@@ -37,7 +37,7 @@ def labels(share: float = 0.6, raters: int = 2, **more: Any) -> list[dict[str, A
                 for rater in range(raters):
                     value = round(min(5, max(1, values[i] + chance.gauss(0, 0.3))))
                     about = {"example_id": f"{system}-{i}", "rater": f"r{rater}", "value": value}
-                    found.append(about | {"inclusion_probability": share} | more)
+                    found.append(about | {"inclusion_probability": share})
     return found
 
 
@@ -91,8 +91,8 @@ def test_the_other_way_round_is_refused_though_it_is_significant(claimed: Claime
     assert why.startswith("A difference above 0: the corrected one is -0.")
 
 
-def relabelled(*args: Any, **more: Any) -> Callable[[Path], None]:
-    return lambda folder: write_jsonl(folder / "labels.jsonl", labels(*args, **more))
+def relabelled(*args: Any) -> Callable[[Path], Any]:
+    return lambda folder: write_jsonl(folder / "labels.jsonl", labels(*args))
 
 
 def without_chances(folder: Path) -> None:
@@ -145,7 +145,7 @@ def audit(folder: Path) -> None:
         (audit, "An audit of this judge: it is of another"),
     ],
 )
-def test_a_refusal_lists_what_is_missing(claimed: Claimed, change: Callable[[Path], None], message: str):
+def test_a_refusal_lists_what_is_missing(claimed: Claimed, change: Callable[[Path], Any], message: str):
     folder = Path(claimed.labels).parent
     change(folder)
     if (folder / "audit.json").exists():
