@@ -25,8 +25,8 @@ from statistics import fmean
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from bench.corrected import SUMMEVAL, rouge
+from numpy.typing import NDArray
 
 from longmark.stats.corrected import LabelledScores, calibrated, corrected
 from longmark.stats.drawing import probabilities, residual_sizes, systematic
