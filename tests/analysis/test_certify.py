@@ -14,10 +14,12 @@ from typing import Any
 import pytest
 from tests.analysis.compare.runs import run_of, signed
 from tests.program import Done, run, write_jsonl
-from tests.report.runs import RELEVANCE, manifest, row
+from tests.report.runs import RELEVANCE, manifest, row, write_run
 
+from longmark.analysis.audit import declared
 from longmark.analysis.certify import Claimed, certify, document, read_certificate, verify
 from longmark.errors import UserError
+from longmark.records import Example
 
 N = 120
 CLAIM = f"b better than a on {RELEVANCE}"
@@ -126,8 +128,13 @@ def other_judge(folder: Path) -> None:
     (folder / "both" / "rows.jsonl").write_text("\n".join([changed, *(one for one in lines if '"b-0"' not in one)]))
 
 
-def audit(folder: Path) -> None:
-    (folder / "audit.json").write_text('{"judge": "another"}')
+def audited(folder: Path, judge: str) -> str:
+    """An audit that found an effect of length."""
+    rows = [row(f"{i}", f"length.{RELEVANCE}", 0.2 + i / 100, question_id=f"q{i}", system=judge) for i in range(12)]
+    examples = [Example(id=f"{i}", question_id=f"q{i}", system=judge) for i in range(12)]
+    described = {"metrics": declared(RELEVANCE, 1.0), "fixed": {}, "sessions": [], "finished": True}
+    write_run(folder / "audit" / "effects", examples, rows, described)
+    return str(folder / "audit")
 
 
 @pytest.mark.parametrize(
@@ -142,18 +149,26 @@ def audit(folder: Path) -> None:
         (lambda folder: (folder / "both" / "manifest.json").unlink(), "it has no manifest"),
         (other_judge, "One way of scoring: the scores were made in different ways"),
         (rescored(unscore), "Scores of all answers: without one are 40 of 120 of b and 0 of 120 of a."),
-        (audit, "An audit of this judge: it is of another"),
     ],
 )
 def test_a_refusal_lists_what_is_missing(claimed: Claimed, change: Callable[[Path], Any], message: str):
     folder = Path(claimed.labels).parent
     change(folder)
-    if (folder / "audit.json").exists():
-        claimed = replace(claimed, audit=str(folder / "audit.json"))
     found = certify(claimed)
     assert not found["granted"]
     assert any(message in line for line in found["missing"]), found["missing"]
     assert document(found).title.startswith("Not certified: ")
+
+
+def test_an_audit_of_the_judge_stands_in_the_certificate(claimed: Claimed):
+    folder = Path(claimed.labels).parent
+    (judge,) = FINISHED["fixed"]["models"]["judge"]
+    found = certify(replace(claimed, audit=audited(folder, judge)))
+    assert found["granted"]
+    assert found["judge"]["audit"] == [f"{judge} gives 0.255 more for every 100 words of padding."]
+    assert len(found["inputs"]) == 6
+    (why,) = certify(replace(claimed, audit=audited(folder / "other", "another")))["missing"]
+    assert why.startswith(f"An audit of this judge on {RELEVANCE}: ")
 
 
 def test_the_word_of_the_caller_replaces_probabilities_and_stands_in_the_certificate(claimed: Claimed):

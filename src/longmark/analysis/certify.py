@@ -19,6 +19,7 @@ from typing import Any
 import orjson
 
 import longmark
+from longmark.analysis.audit import findings
 from longmark.analysis.compare.checks import check_scoring
 from longmark.analysis.corrected import Correction, correct_runs
 from longmark.errors import UnknownName, UserError
@@ -43,7 +44,8 @@ Certificate = dict[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claimed:
-    """What is certified, and how; all of it is in the certificate. labels, audit: files; equal_chances: the caller says
+    """What is certified, and how; all of it is in the certificate. labels: the file; audit: the folder of the judge's
+    audit; equal_chances: the caller says
     that every answer had the same chance of being labelled; others: as for `CorrectionOptions`."""
 
     claim: str
@@ -74,9 +76,13 @@ def certify(claimed: Claimed) -> Certificate:
     difference, means = found.metrics[0].pairs.get((better, worse)), found.metrics[0].means
     scores = found.labelled.scores
     agreement = _agreement(found)
-    audit = None if claimed.audit is None else read_object(Path(claimed.audit), "name the JSON of `longmark audit`")
     models = {role: names for manifest in scores.manifests for role, names in manifest.models.items()}
-    missing = [*_missing(claimed, found, agreement), *_audit_missing(audit, models)]
+    missing, audited = list(_missing(claimed, found, agreement)), None
+    if claimed.audit is not None:
+        its = [one for one in findings(_effects(claimed.audit), {}) if one.metric == metric]
+        audited = [f"{one.judge} {one.says}." for one in its if one.judge in models.get("judge", ())]
+        if not audited:
+            missing.append(f"An audit of this judge on {metric}: {claimed.audit} has none.")
     if difference is not None and difference.low is not None:
         missing += _not_shown(found, (better, worse), metric, difference)
     return {
@@ -97,7 +103,7 @@ def certify(claimed: Claimed) -> Certificate:
             "drawn": found.drawn and [_rounded(one) for one in found.drawn],
             "without_answer": dict(sorted(found.unjoined.items())),
         },
-        "judge": {"models": models, "signatures": list(scores.lines([metric])), "audited": audit is not None},
+        "judge": {"models": models, "signatures": list(scores.lines([metric])), "audit": audited},
         "assumptions": list(_assumptions(claimed, found, agreement)),
         "void_if": _VOID_IF,
         "inputs": [{"path": str(path), "sha256": sha256(path)} for path in _inputs(claimed)],
@@ -173,12 +179,6 @@ def _not_shown(
         )
 
 
-def _audit_missing(audit: Mapping[str, Any] | None, models: Mapping[str, Sequence[str]]) -> Iterator[str]:
-    judge = audit and audit.get("judge")
-    if judge and models.get("judge") and judge not in models["judge"]:
-        yield f"An audit of this judge: it is of {judge}, and the runs are by {listed(models['judge'])}."
-
-
 def _agreement(found: Correction) -> Agreement | None:
     """Krippendorff's alpha of all raters over answers that two or more labelled; None where there are none."""
     cells = sorted({cell for its in found.rated.values() for cell in its})
@@ -221,7 +221,12 @@ def _inputs(claimed: Claimed) -> Iterator[Path]:
         yield from (run / name for name in _RUN_FILES if (run / name).is_file()) if run.is_dir() else (run,)
     yield Path(claimed.labels)
     if claimed.audit is not None:
-        yield Path(claimed.audit)
+        yield from (_effects(claimed.audit) / name for name in ("manifest.json", "rows.jsonl"))
+
+
+def _effects(audit: str) -> Path:
+    """The folder of the effects that `longmark audit` measured."""
+    return Path(audit) / "effects"
 
 
 def sha256(path: Path) -> str:
@@ -258,7 +263,7 @@ def document(found: Certificate) -> Document:
         ("agreement", f"{agreement['of']} {_interval(agreement)}" if agreement else "not known"),
         ("chosen", "with known probabilities" if about["drawn"] else "with equal chances, as stated"),
         ("judge", "; ".join(f"{role}: {listed(names)}" for role, names in judge["models"].items()) or "no model"),
-        ("audit of the judge", "among the inputs" if judge["audited"] else "not audited"),
+        ("audit of the judge", " ".join(judge["audit"]) if judge["audit"] else "not audited"),
     ]
     if not about["drawn"] and not found["options"]["equal_chances"]:
         facts[3] = ("chosen", "not known")

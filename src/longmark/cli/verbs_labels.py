@@ -93,7 +93,7 @@ def _label(verbs: Any) -> None:
     add(one, "runs", "RUN", "run folders", nargs="+")
     add(one, "--claim", "TEXT", "'A better than B on METRIC'", required=True)
     add(one, "--out", "DIR", "the folder for certificate.json and report.html", required=True)
-    add(one, "--audit", "FILE.json", "the audit of the judge")
+    add(one, "--audit", "DIR", "the folder of the judge's `longmark audit`")
     add(one, "--equal-chances", "", "state that each answer had the same chance of being labelled")
     add(one, "--sign", "KEY", "sign the certificate with this SSH key, by ssh-keygen", type=Path)
     by = "A and B are runs or systems (default: run if several runs are given, else system)"
