@@ -1,12 +1,13 @@
 """Checkers on data sets that none of them was trained on: the second study of design/claim-checker.md.
 
-    python -m bench.checkers.unseen score FOLDER overlap|minilm|NAME=CHECKPOINT
+    python -m bench.checkers.unseen score FOLDER overlap|minilm|NAME=CHECKPOINT [--rows N] [--sets SET ...]
     python -m bench.checkers.unseen judge FOLDER [--judge MODEL] [--rows N] [--minutes M]
     python -m bench.checkers.unseen tables FOLDER
 
-`score` writes FOLDER/NAME.json: set -> id -> score (greater: rather supported). `judge` records as many pairs of a
-fixed order, one of each set in turn, as the minutes allow; a further call goes on. `tables` prints what there is. The
-set `held_out` are the labelled pairs that no checker was trained on, where thresholds and curves are fitted.
+`score` writes FOLDER/NAME.json: set -> id -> score (greater: rather supported), of all rows or of the first N of a
+fixed order. `judge` records as many pairs of that order, one of each set in turn, as the minutes allow. A further call
+goes on where the last one ended. `tables` prints what there is. The set `held_out` are the labelled pairs that no
+checker was trained on, where thresholds and curves are fitted.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from typing import Any
 import numpy as np
 from bench.checkers import figures
 from bench.checkers.baselines import closest, cosines
-from bench.checkers.data import UNSEEN, Claim, claims, in_sentences, labelled, windows
+from bench.checkers.data import EXPERTQA, UNSEEN, Claim, claims, in_sentences, labelled, windows
 from bench.checkers.judge import CACHE, log_odds
 from bench.checkers.train import fit
 
@@ -48,19 +49,22 @@ def rows_of(name: str) -> list[Claim]:
     return list(map(in_sentences, labelled(kept_out=True)))
 
 
-def score(folder: Path, name: str, count: int | None) -> None:
+def score(folder: Path, name: str, sets: Sequence[str], count: int | None) -> None:
+    """Scores what is not yet scored."""
     name, _, checkpoint = name.partition("=")
-    path, found = folder / f"{name}.json", dict[str, dict[str, float]]()
-    for data in SETS:
-        rows = rows_of(data) if count is None else sample(rows_of(data))[:count]
+    path = folder / f"{name}.json"
+    found: dict[str, dict[str, float]] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    for data in sets:
+        known = found.setdefault(data, {})
+        rows = [one for one in sample(rows_of(data))[:count] if one.id not in known]
         if name == OVERLAP:
             scores = [overlap(one.claim, one.evidence) or 0.0 for one in rows]
         elif name == MINILM:
             scores = [float(cosines(one.claim, one.evidence).max()) for one in rows]
         else:
-            scores = trained(Path(checkpoint), rows)
-        found[data] = {one.id: value for one, value in zip(rows, scores, strict=True)}
-        print(f"{name}: {data}, {len(rows)} rows", flush=True)
+            scores = trained(Path(checkpoint), rows) if rows else []
+        known.update({one.id: value for one, value in zip(rows, scores, strict=True)})
+        print(f"{name}: {data}, {len(known)} rows", flush=True)
         path.write_text(json.dumps(found), encoding="utf-8")
 
 
@@ -154,24 +158,52 @@ def shown(estimate: Estimate, sign: str = "") -> str:
 
 
 def tables(folder: Path) -> None:
-    """Of the checkers that scored all rows of a set, then of all checkers on the rows that all of them scored."""
+    """A table for all rows of a set, and one for each part of them that a further checker scored."""
     scores: dict[str, Any] = {path.stem: json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))}
-    kept = rows_of(HELD_OUT)
-    fitted = {
-        name: Fitted(*arrays(kept, scores[name][HELD_OUT])) for name in scores if complete(scores[name], HELD_OUT, kept)
-    }
+    fitted = {}
+    for name in (name for name in scores if HELD_OUT in scores[name]):
+        kept = [one for one in rows_of(HELD_OUT) if one.id in scores[name][HELD_OUT]]
+        fitted[name] = Fitted(*arrays(kept, scores[name][HELD_OUT]))
     for data in SETS:
-        rows = rows_of(data)
-        whole = [name for name in scores if complete(scores[name], data, rows)]
-        table(data, rows, {name: scores[name][data] for name in whole}, fitted)
         some = {name: of[data] for name, of in scores.items() if data in of}
-        asked = [one for one in rows if all(one.id in of for of in some.values())]
-        if len(some) > len(whole) and len({one.supported for one in asked}) == 2:
-            table(f"{data}, the sample", asked, some, {})
+        for level in sorted({len(of) for of in some.values()}, reverse=True):
+            among = {name: of for name, of in some.items() if len(of) >= level}
+            rows = [one for one in rows_of(data) if all(one.id in of for of in among.values())]
+            if len({one.supported for one in rows}) == 2:
+                table(data, rows, among, fitted)
+    counts = {name: len(of.get(EXPERTQA, ())) for name, of in scores.items()}
+    faithfulness(scores, {name: how for name, how in fitted.items() if counts[name] == max(counts.values())})
 
 
-def complete(scores: dict[str, dict[str, float]], data: str, rows: Sequence[Claim]) -> bool:
-    return set(scores.get(data, {})) >= {one.id for one in rows}
+def faithfulness(scores: dict[str, Any], fitted: dict[str, Fitted]) -> None:
+    """RAGChecker's faithfulness of the answers of ExpertQA (the share of claims that a checker labels as supported)
+    beside the share that the experts called Complete; answers with at least two claims that all checkers scored."""
+    answers: dict[str, list[Claim]] = {}
+    for one in rows_of(EXPERTQA):
+        if all(one.id in scores[name][EXPERTQA] for name in fitted):
+            answers.setdefault(one.id.rpartition("-")[0], []).append(one)
+    kept = [some for some in answers.values() if len(some) > 1]
+    groups = [some[0].group for some in kept]
+    theirs = np.array([np.mean([one.supported for one in some]) for some in kept])
+    print(f"\n**Faithfulness**: {len(kept)} answers to {len({*groups})} questions, experts' mean {theirs.mean():.3f}\n")
+    print("| checker | mean | mean less experts' | Pearson's r |\n| --- | ---: | --- | --- |")
+    for name, how in fitted.items():
+        of = scores[name][EXPERTQA]
+        ours = np.array([np.mean([of[one.id] >= how.threshold for one in some]) for some in kept])
+        less, r = (figures.estimate(figure, ours, theirs, groups) for figure in (difference, pearson))
+        print(f"| {name} | {ours.mean():.3f} | {shown(less, '+')} | {shown(r)} |")
+
+
+def difference(ours: Array, theirs: Array, weights: Array) -> Array:
+    return np.asarray(weights @ (ours - theirs) / weights.sum(axis=1))
+
+
+def pearson(ours: Array, theirs: Array, weights: Array) -> Array:
+    shares = weights / weights.sum(axis=1, keepdims=True)
+    one, other = (values - (shares @ values)[:, None] for values in (ours, theirs))
+    with np.errstate(invalid="ignore"):
+        both = (shares * one * other).sum(1)
+        return np.asarray(both / np.sqrt((shares * one * one).sum(1) * (shares * other * other).sum(1)))
 
 
 def table(title: str, rows: Sequence[Claim], scores: dict[str, dict[str, float]], fitted: dict[str, Fitted]) -> None:
@@ -216,6 +248,7 @@ def main() -> None:
     parser.add_argument("verb", choices=["score", JUDGE, "tables"])
     parser.add_argument("folder", type=Path)
     parser.add_argument("name", nargs="?", default=OVERLAP)
+    parser.add_argument("--sets", nargs="+", choices=SETS)
     parser.add_argument("--judge", default="embedded")
     parser.add_argument("--rows", type=int, help="pairs of each set, in the judge's order (default: all; judge: 150)")
     parser.add_argument("--minutes", type=float, default=60)
@@ -223,7 +256,7 @@ def main() -> None:
     given = parser.parse_args()
     given.folder.mkdir(parents=True, exist_ok=True)
     if given.verb == "score":
-        score(given.folder, given.name, given.rows)
+        score(given.folder, given.name, given.sets or SETS, given.rows)
     elif given.verb == JUDGE:
         asyncio.run(record(given.folder, given))
     else:
