@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from typing import Any
 
 from bench.checkers.data import Claim, windows
 from bench.checkers.made import Passage, balanced, blend, changed, pairs, plain, reworded, synonyms
@@ -20,7 +21,7 @@ PASSAGE = Passage(
 )
 
 
-def made(count: int) -> list[dict]:
+def made(count: int) -> list[dict[str, Any]]:
     known = synonyms(None)
     return [row for seed in range(count) for row in pairs(PASSAGE, random.Random(seed), known)]
 
