@@ -328,22 +328,24 @@ def _ranks_without_one(a: Floats, b: Floats, kind: str) -> Floats:
 
     Both follow from the signs s_ij = sign(a_i - a_j) and t_ij = sign(b_i - b_j). tau-b needs their products and how
     many are not 0; rho the products of the row sums u_i, v_i (twice the centred midranks), from which leaving m out
-    takes s_im and t_im.
+    takes s_im and t_im. Equal pairs have equal results, so each different pair is computed once, with its count.
     """
     _, x, x_counts = np.unique(a, return_inverse=True, return_counts=True)
     _, y, y_counts = np.unique(b, return_inverse=True, return_counts=True)
     n = len(a)
-    agree = _sign_products(x, y)  # sum over j of s_ij t_ij
+    _, at, equal, count = np.unique(x * len(y_counts) + y, return_index=True, return_inverse=True, return_counts=True)
+    agree = _sign_products(x, y, at)  # sum over j of s_ij t_ij
+    x, y, count = x[at], y[at], count.astype(float)
     untied_x, untied_y = n - x_counts[x], n - y_counts[y]
     if kind == "kendall":
-        pairs_x, pairs_y = untied_x.sum() - 2 * untied_x, untied_y.sum() - 2 * untied_y
-        return np.asarray((agree.sum() - 2 * agree) / np.sqrt(pairs_x * pairs_y.astype(float)))
-    u, v = _signs(x, np.ones(n)), _signs(y, np.ones(n))
+        pairs_x, pairs_y = (count @ untied - 2 * untied for untied in (untied_x, untied_y))
+        return np.asarray((count @ agree - 2 * agree) / np.sqrt(pairs_x * pairs_y))[equal]
+    u, v = _signs(x, count), _signs(y, count)
     # The sum over i of u_i t_im is minus that of t_mi u_i, which is what _signs gives.
-    products = (u * v).sum() - u * v + _signs(y, u) + _signs(x, v) + agree
-    squares_u = (u * u).sum() - u * u + 2 * _signs(x, u) + untied_x
-    squares_v = (v * v).sum() - v * v + 2 * _signs(y, v) + untied_y
-    return np.asarray(products / np.sqrt(squares_u * squares_v))
+    products = count @ (u * v) - u * v + _signs(y, count * u) + _signs(x, count * v) + agree
+    squares_u = count @ (u * u) - u * u + 2 * _signs(x, count * u) + untied_x
+    squares_v = count @ (v * v) - v * v + 2 * _signs(y, count * v) + untied_y
+    return np.asarray(products / np.sqrt(squares_u * squares_v))[equal]
 
 
 def _signs(codes: Codes, weights: Floats) -> Floats:
@@ -353,17 +355,17 @@ def _signs(codes: Codes, weights: Floats) -> Floats:
     return np.asarray((2 * sums - by_code - sums[-1])[codes])
 
 
-def _sign_products(x: Codes, y: Codes) -> Floats:
-    """For each i the sum over j of sign(x_i - x_j) sign(y_i - y_j), by counting the pairs that lie below it in both:
-    n log n however many levels there are.
+def _sign_products(x: Codes, y: Codes, at: Codes) -> Floats:
+    """For each i of `at` the sum over j of sign(x_i - x_j) sign(y_i - y_j), by counting the pairs that lie below it in
+    both: n log n however many levels there are.
 
     With < and <= for each column there are four such counts; those of pairs that lie above follow from them.
     """
-    (below_x, upto_x), (below_y, upto_y) = _ranks(x), _ranks(y)
-    in_y = y[np.argsort(x, kind="stable")]
+    (below_x, upto_x), (below_y, upto_y) = ([each[at] for each in _ranks(codes)] for codes in (x, y))
+    in_y, n, y = y[np.argsort(x, kind="stable")], len(x), y[at]
     first = np.concatenate([below_x, below_x, upto_x, upto_x])
     both = _count_below(in_y, first, np.concatenate([y, y + 1, y, y + 1])).reshape(4, -1)
-    concordant = both[0] + len(x) - upto_x - upto_y + both[3]
+    concordant = both[0] + n - upto_x - upto_y + both[3]
     discordant = below_x - both[1] + below_y - both[2]
     return np.asarray((concordant - discordant).astype(float))
 
