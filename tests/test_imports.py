@@ -49,7 +49,7 @@ SIDE: tuple[tuple[str, ...], ...] = (
     ("report",),
     ("analysis", "analysis.compare"),
     ("analysis.metaeval", "analysis.power", "analysis.corrected"),
-    ("analysis.label_next", "analysis.certify"),
+    ("analysis.label_next", "analysis.certify", "analysis.length"),
     ("analysis.metrics_study",),
     ("analysis.studies", "validator"),
     ("annotate",),

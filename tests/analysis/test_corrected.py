@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from tests.analysis.compare.runs import Values, run_of, signed
-from tests.program import run
+from tests.program import run, write_jsonl
 from tests.report.runs import RELEVANCE
 
 from longmark.analysis.compare import compare
@@ -227,3 +227,21 @@ def test_a_report_shows_raw_and_corrected_means(both: Path, tmp_path: Path):
     page = (tmp_path / "page.html").read_text()
     assert '<section id="corrected">' in page
     assert "above 0, the judge scores the system too high" in page
+
+
+def test_differences_at_equal_lengths(tmp_path: Path):
+    """The second system's answers are longer, and its scores are higher by their length only."""
+    chance, lines = random.Random(2), []
+    for i in range(40):
+        about = {"question_id": f"q{i}", "question": "Is it?"}
+        for name, count in {"short": chance.randint(10, 30), "long": chance.randint(20, 50)}.items():
+            lines.append({**about, "id": f"{i}-{name}", "system": name, "answer": "so " * count})
+    write_jsonl(tmp_path / "answers.jsonl", lines)
+    metric, home = "classic.length.characters", tmp_path / "home"
+    assert run("run", "answers.jsonl", "--metrics", metric, "--out", "r", home=home, cwd=tmp_path).code == 0
+    done = run("compare", "r", "--draws", "200", "--length-control", home=home, cwd=tmp_path)
+    assert done.code == 0
+    assert (
+        "Length\nHow much of each difference is left at equal lengths of the answers. The interval holds 0 for"
+        in done.out
+    )

@@ -217,13 +217,15 @@ def _label_of(human: Labels, wanted: str | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ScoredAnswer:
-    """An answer of a cell. system: its own name, or its run's; names: all that its system goes by."""
+    """An answer of a cell. system: its own name, or its run's; names: all that its system goes by; length: characters,
+    None if the source has no texts."""
 
     example_id: str
     question_id: str
     cell: Cell
     system: str
     names: frozenset[str]
+    length: int | None
 
 
 def answers_of(paths: Sequence[Path], scores: Scores) -> Iterator[ScoredAnswer]:
@@ -238,7 +240,7 @@ def answers_of(paths: Sequence[Path], scores: Scores) -> Iterator[ScoredAnswer]:
             if answer.question_id in questions and system in scores.systems:
                 cell = questions[answer.question_id], scores.systems.index(system)
                 names = frozenset((answer.system, own, system))
-                yield ScoredAnswer(answer.example_id, answer.question_id, cell, own, names)
+                yield ScoredAnswer(answer.example_id, answer.question_id, cell, own, names, answer.length)
 
 
 def _cells(paths: Sequence[Path], scores: Scores) -> dict[str, dict[Cell, set[str]]]:

@@ -53,6 +53,8 @@ def add_to(verbs: Any) -> None:
     )
     add(one, "--max-unscored", "SHARE", more, type=share, default=0.0)
     add(one, "--require-decision", "", "with --fail-if-worse and --margin: exit code 3 for undecided, too")
+    equal = "also show the differences at equal lengths of the answers, as length-controlled AlpacaEval does"
+    add(how, "--length-control", "", equal)
     add_labels(one)
     add_outputs(one)
     add(how, "--draws", "N", "permutations per test (default: 10,000; fewer for huge tables)")
@@ -113,6 +115,10 @@ def compare(arguments: argparse.Namespace) -> int:
 
     def page(found: Comparison) -> Document:
         made = document(found)
+        if arguments.length_control:
+            from longmark.analysis.length import section
+
+            made = replace(made, sections=(made.sections[0], section(found), *made.sections[1:]))
         return made if corrections is None else _with_labels(found, made, arguments.labels, corrections)
 
     return _published(arguments, compared, options, page, partial(_worse, files, options["slices"]))

@@ -1,0 +1,62 @@
+"""`compare --length-control`: the differences of a comparison at equal lengths of the answers (`stats.length`)."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+
+from longmark.analysis.compare import Comparison
+from longmark.analysis.corrected import answers_of
+from longmark.analysis.grid import Grid
+from longmark.records.metric_name import without_slice
+from longmark.report.document import Section
+from longmark.report.format import listed
+from longmark.report.tables import Column
+from longmark.scores.files import paths_given
+from longmark.scores.paired import read_scores
+from longmark.stats.length import length_controlled
+from longmark.stats.results import Estimate
+
+Row = tuple[str, str, str]
+
+
+def section(comparison: Comparison) -> Section:
+    """Each pair's difference as it is, at equal lengths, and how much longer the first system's answers are."""
+    paths = paths_given(comparison.runs)
+    scores = read_scores(paths, comparison.by, comparison.cluster, judges=bool(comparison.judges))
+    totals = np.zeros((2, len(scores.questions), len(scores.systems)))
+    for one in answers_of(paths, scores):
+        if one.length is not None:
+            totals[:, *one.cell] += 1, one.length
+    lengths = np.where(totals[0] > 0, totals[1] / np.maximum(totals[0], 1), np.nan)
+    found: dict[Row, tuple[float | None, Estimate, float | None]] = {}
+    for metric in (one.metric for one in comparison.metrics if not without_slice(one.metric)[1]):
+        matrix = scores.matrix(metric)
+        for names in combinations(comparison.systems, 2):
+            first, second = (scores.systems.index(name) for name in names)
+            apart, longer = (table[:, first] - table[:, second] for table in (matrix, lengths))
+            both = ~np.isnan(apart) & ~np.isnan(longer)
+            made = length_controlled(apart[both], longer[both], scores.clusters[both], comparison.settings.level)
+            raw, more = (float(values[both].mean()) if both.any() else None for values in (apart, longer))
+            found[(metric, *names)] = raw, made, more
+    grid = Grid(
+        *("length", "Differences at equal lengths", (Column("metric", kind="metric"), "first", "second"), list(found)),
+        (Column("at equal lengths", lambda row: found[row][1], 3),),
+        note="first - second. at equal lengths: what is left of the difference if both answers to a question are equally "
+        "long. longer: how many characters the answers of the first system have more.",
+        unit="questions",
+        beside=(
+            Column("difference", lambda row: found[row][0], 3, kind="number"),
+            Column("longer", lambda row: found[row][2], 0, kind="number"),
+        ),
+    )
+    gone = [
+        " and ".join(row[1:])
+        for row, (raw, made, _) in found.items()
+        if raw and made.ends is not None and made.ends[0] <= 0 <= made.ends[1]
+    ]
+    says = "How much of each difference is left at equal lengths of the answers."
+    says += f" The interval holds 0 for {listed([*dict.fromkeys(gone)])}." if gone else ""
+    note = "This removes what length does to the judge and what longer answers are better by; labels tell them apart."
+    return Section("Length", says, (grid.table(),), note=note, brief=1)

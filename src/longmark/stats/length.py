@@ -1,0 +1,50 @@
+"""A difference of two systems at equal lengths of their answers.
+
+    d_i = a + b tanh((l_i1 - l_i2) / s) + error      i: a question; l: the lengths of both answers; s: the standard
+                                                     deviation of l_1 - l_2
+
+a is the difference that is left if both answers to a question are equally long. Source: length-controlled AlpacaEval
+(Dubois, Galambosi, Liang and Hashimoto 2024), whose preferences are logistic and whose model also has the difficulty of
+each instruction; ours is linear, for scores, by least squares. Its interval is cluster-robust (Liang and Zeger 1986,
+with G / (G - 1) (n - 1) / (n - 2)), with Student's t of G - 2 degrees of freedom. It takes away what length does to the
+judge and what longer answers are truly better by: only labels tell the two apart.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+
+from longmark.stats.means import few_clusters
+from longmark.stats.results import Estimate
+from longmark.stats.samples import Floats, Ints
+from longmark.stats.student import STUDENT, t_quantile
+
+FEWEST = 10
+"""Questions below which no length is controlled."""
+
+
+def length_controlled(differences: Floats, lengths: Floats, clusters: Ints, level: float = 0.95) -> Estimate:
+    """a, with its interval. differences, lengths: of the first system less the second, of shape (questions,), without
+    NaN; clusters: of each question a number. No value for fewer than 10 questions or where lengths do not vary."""
+    n, (_, numbers) = len(differences), np.unique(clusters, return_inverse=True)
+    groups = int(numbers.max(initial=-1)) + 1
+    empty = Estimate(None, None, None, n, level)
+    if n < FEWEST:
+        return replace(empty, reason=f"at least {FEWEST} questions; found {n}")
+    spread = float(lengths.std(ddof=1))
+    if spread <= 1e-12 * max(1.0, float(np.abs(lengths).max())):
+        return replace(empty, reason="both answers differ in length by the same on every question")
+    design = np.column_stack([np.ones(n), np.tanh(lengths / spread)])
+    bread = np.linalg.inv(design.T @ design)
+    fitted = bread @ design.T @ differences
+    found = replace(empty, value=float(fitted[0]), clusters=groups)
+    if (few := few_clusters(groups)) is not None:
+        return replace(found, reason=few)
+    adds = design * (differences - design @ fitted)[:, None]
+    sums = np.column_stack([np.bincount(numbers, add) for add in adds.T])
+    variance = (bread @ (sums.T @ sums) @ bread)[0, 0] * groups / (groups - 1) * (n - 1) / (n - 2)
+    half = t_quantile(level, groups - 2) * math.sqrt(variance)
+    return replace(found, low=float(fitted[0]) - half, high=float(fitted[0]) + half, method=STUDENT)

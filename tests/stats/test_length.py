@@ -1,0 +1,59 @@
+"""A difference of two systems at equal lengths."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from longmark.stats.length import length_controlled
+
+
+def test_what_length_explains_is_taken_away():
+    lengths = np.array([-30.0, -10, 0, 10, 20, 30, 50, 70, 90, 110])
+    differences = 0.2 + 0.5 * np.tanh(lengths / lengths.std(ddof=1))
+    found = length_controlled(differences, lengths, np.arange(10))
+    assert found.value == pytest.approx(0.2)
+    assert found.ends == pytest.approx((0.2, 0.2))
+
+
+def test_of_single_questions_it_is_the_robust_intercept_of_least_squares():
+    chance = np.random.default_rng(1)
+    lengths, noise = chance.normal(20, 50, size=40), chance.normal(size=40)
+    x = np.tanh(lengths / lengths.std(ddof=1))
+    differences = 0.3 + x + noise * (1 + x**2)
+    found = length_controlled(differences, lengths, np.arange(40))
+    line = stats.linregress(x, differences)
+    assert found.value == pytest.approx(line.intercept)
+    u, weights = (
+        differences - line.intercept - line.slope * x,
+        1 / 40 - x.mean() * (x - x.mean()) / ((x - x.mean()) ** 2).sum(),
+    )
+    error = np.sqrt((weights**2 * u**2).sum() * 40 / 39 * 39 / 38)
+    assert found.high - found.value == pytest.approx(stats.t.ppf(0.975, 38) * error)
+
+
+def test_questions_of_a_cluster_count_together():
+    chance = np.random.default_rng(1)
+    shared = np.repeat(chance.normal(size=20), 5)
+    lengths = chance.normal(size=100)
+    alone, together = (length_controlled(shared, lengths, its) for its in (np.arange(100), np.repeat(np.arange(20), 5)))
+    assert alone.value == together.value
+    assert alone.ends is not None
+    assert together.ends is not None
+    assert np.ptp(together.ends) > 1.8 * np.ptp(alone.ends)
+
+
+@pytest.mark.parametrize(
+    ("n", "lengths", "clusters", "reason"),
+    [
+        (9, 1.0, 9, "at least 10 questions; found 9"),
+        (0, 1.0, 1, "at least 10 questions; found 0"),
+        (20, 0.0, 20, "by the same on every question"),
+        (20, 1.0, 3, "3.0 effective clusters are too few"),
+    ],
+)
+def test_without_an_interval_there_is_a_reason(n: int, lengths: float, clusters: int, reason: str):
+    found = length_controlled(np.arange(n) / 10, 7 + lengths * np.sin(np.arange(n)), np.arange(n) % clusters)
+    assert found.ends is None
+    assert reason in (found.reason or "")
