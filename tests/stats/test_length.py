@@ -25,12 +25,11 @@ def test_of_single_questions_it_is_the_robust_intercept_of_least_squares():
     found = length_controlled(differences, lengths, np.arange(40))
     line = stats.linregress(x, differences)
     assert found.value == pytest.approx(line.intercept)
-    u, weights = (
-        differences - line.intercept - line.slope * x,
-        1 / 40 - x.mean() * (x - x.mean()) / ((x - x.mean()) ** 2).sum(),
-    )
-    error = np.sqrt((weights**2 * u**2).sum() * 40 / 39 * 39 / 38)
-    assert found.high - found.value == pytest.approx(stats.t.ppf(0.975, 38) * error)
+    left, apart = differences - line.intercept - line.slope * x, x - x.mean()
+    weights = 1 / 40 - x.mean() * apart / (apart @ apart)
+    error = np.sqrt((weights**2 * left**2).sum() * 40 / 39 * 39 / 38)
+    assert found.ends is not None
+    assert np.ptp(found.ends) / 2 == pytest.approx(stats.t.ppf(0.975, 38) * error)
 
 
 def test_questions_of_a_cluster_count_together():

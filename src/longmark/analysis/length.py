@@ -43,8 +43,8 @@ def section(comparison: Comparison) -> Section:
     grid = Grid(
         *("length", "Differences at equal lengths", (Column("metric", kind="metric"), "first", "second"), list(found)),
         (Column("at equal lengths", lambda row: found[row][1], 3),),
-        note="first - second. at equal lengths: what is left of the difference if both answers to a question are equally "
-        "long. longer: how many characters the answers of the first system have more.",
+        note="first - second. at equal lengths: what is left of the difference if both answers to a question are "
+        "equally long. longer: how many characters the answers of the first system have more.",
         unit="questions",
         beside=(
             Column("difference", lambda row: found[row][0], 3, kind="number"),
