@@ -19,9 +19,11 @@ from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from bench.demo_corpus import MADE, SYSTEMS
 
+from longmark.engine.estimate import dry_run
 from longmark.engine.run import finish, make_settings
 from longmark.engine.session import execute
 from longmark.engine.settings import RunOptions
@@ -76,6 +78,17 @@ def export(work: Path, out: Path) -> int:
     return len(keys)
 
 
+def missed(recorded: Path, answers: Path = ANSWERS, judge: str | Chat = "embedded") -> int:
+    """How many calls of the demo have no recorded reply. Nothing is sent."""
+    options = RunOptions(judges=[judge], scoring="expected")
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "calls.sqlite"
+        file.write_bytes(gzip.decompress(recorded.read_bytes()))
+        with closing(CallCache(file)) as cache:
+            settings = make_settings(METRICS, Registry(cache), options)
+            return finish(partial(dry_run, answers, settings, None, cache, options)).total.calls
+
+
 def main(work: Path) -> None:
     os.nice(19)
     work.mkdir(parents=True, exist_ok=True)
@@ -84,7 +97,7 @@ def main(work: Path) -> None:
     except KeyboardInterrupt:
         print("stopped; the same command resumes")
     count = export(work, RECORDED)
-    print(f"{count} replies, {RECORDED.stat().st_size:,} bytes: {RECORDED}")
+    print(f"{count} replies, {missed(RECORDED)} missing, {RECORDED.stat().st_size:,} bytes: {RECORDED}")
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from bench.demo_corpus import SYSTEMS
-from bench.demo_record import ANSWERS, METRICS, export, record
+from bench.demo_record import ANSWERS, METRICS, export, missed, record
 
 import longmark
 from longmark.models.fake import FakeChat
@@ -44,3 +44,6 @@ def test_recorded_replies_answer_every_call_of_the_same_run(tmp_path: Path, caps
     ]
     assert all(row.score is not None for row in rows)
     assert again.requests == []
+    assert missed(tmp_path / "calls.sqlite.gz", answers, again) == 0
+    answers.write_text(answers.read_text("utf-8").replace("1.27 million", "1.28 million", 1), "utf-8")
+    assert missed(tmp_path / "calls.sqlite.gz", answers, again) == len(METRICS)  # another text, another key
