@@ -27,13 +27,13 @@ from bench.checkers import figures
 from bench.checkers.baselines import closest, cosines
 from bench.checkers.data import EXPERTQA, UNSEEN, Claim, claims, in_sentences, labelled, windows
 from bench.checkers.judge import CACHE, log_odds
-from bench.checkers.train import fit
 
 from longmark.models.cache import CallCache
 from longmark.models.client import Client, UsageLog
 from longmark.models.handles import ChatHandle
 from longmark.models.registry import Registry
 from longmark.stats.results import Estimate
+from longmark.text.calibration import fit
 from longmark.text.overlap import overlap
 
 HELD_OUT, OVERLAP, MINILM, JUDGE = "held_out", "overlap", "minilm", "judge"
@@ -126,13 +126,11 @@ class Fitted:
     """The threshold and the curve of a checker, from the labelled pairs that it was not trained on."""
 
     def __init__(self, scores: Array, labels: Array) -> None:
-        levels = np.unique(scores)
-        self.threshold = max(levels, key=lambda at: balanced(scores >= at, labels))
-        self.centre, self.scale = scores.mean(), scores.std() or 1.0
-        self.curve = fit(((scores - self.centre) / self.scale)[:, None], labels, 1e-3)
+        self.threshold = max(np.unique(scores), key=lambda at: balanced(scores >= at, labels))
+        self.slope, self.bias = fit(scores.tolist(), (labels == 1).tolist())
 
     def probabilities(self, scores: Array) -> Array:
-        return np.asarray(1 / (1 + np.exp(-self.curve.log_odds(((scores - self.centre) / self.scale)[:, None]))))
+        return np.asarray(1 / (1 + np.exp(-self.slope * scores - self.bias)))
 
 
 def balanced(says: Array, labels: Array) -> float:
