@@ -5,8 +5,8 @@
 It asks at the lowest priority, question by question, and prints how many scores are done, how many left, and when it
 will end. WORK (default: `.demo-record`) has the run and its call cache; the same command resumes it. What was recorded
 so far is written to `demo_texts/made/calls.sqlite.gz` at the end, and when it is stopped with Ctrl-C: an ordinary call
-cache, compressed. Remove WORK where the texts have changed. About 50,000 tokens are read: 20 minutes on two idle cores,
-and several times that beside other programs.
+cache, compressed. Remove WORK where the texts have changed. About 55,000 tokens are read: half an hour on two idle
+cores, and many hours beside other programs.
 """
 
 from __future__ import annotations
