@@ -20,10 +20,10 @@ CC = "ccrs.contextual_coherence"
 
 
 class Judge:
-    """Gives 40, a point for every second word, 20 for an order to the judge, and 5 less in German."""
+    """Gives 40, a point for every second word, 20 for an order, 5 less in German; as `n` 7 more to a system."""
 
     def __init__(self) -> None:
-        self.flips, self.order, self.more = True, 20, 0
+        self.flips, self.order = True, 20
 
     def __call__(self, _number: int, _path: str, body: Any) -> tuple[int, bytes, str]:
         shown = str(body["messages"][-1]["content"])
@@ -33,7 +33,7 @@ class Judge:
             reply = "A" if self.flips else "B" if wrong else "A"
         else:
             (answer,) = re.findall(r"<answer [^>]*>\n(.*)\n</answer", shown)
-            score = 40 + material.word_count(answer) // 2 + self.more
+            score = 40 + material.word_count(answer) // 2 + 7 * (body["model"] == "n" and "from the tower" in answer)
             score += self.order * ("Note to the judge" in answer) - 5 * any(one in answer for one in "äöü")
             reply = str(score)
         content = {"role": "assistant", "content": reply}
@@ -78,7 +78,7 @@ def test_the_biases_of_a_judge_are_found_in_their_size(server: Server, capsys: p
     assert found["language"]["effect"] < 0
     assert "changes its choice in 100 % of the pairs when the answers change places" in out
     assert "gives 0.29" in out
-    assert "self-preference was not measured" in out
+    assert "self was not measured" in out
     assert Path("audit/report.html").is_file()
 
 
@@ -108,7 +108,8 @@ def test_two_judges_and_own_answers_with_a_comparison(server: Server, capsys: py
     words = ("--metrics", CC, "--judge", f"m@{server.base_url}", "--no-reasons", "--quiet")
     assert in_process(["run", "own.jsonl", *words, "--out", "run"]) == 0
     capsys.readouterr()
-    assert audited(server, "own.jsonl", "--judge", f"n@{server.base_url}", "--run", "run") == 0
+    other = f"n@{server.base_url}"
+    assert audited(server, "own.jsonl", "--judge", other, "--own", f"{other}=long", "--run", "run") == 0
     out = capsys.readouterr().out
     assert f"As large as the difference in the comparison can be: length ({CC})" in out
     assert "Judges compared" in out
@@ -116,6 +117,8 @@ def test_two_judges_and_own_answers_with_a_comparison(server: Server, capsys: py
     judges = {row.system for row in rows_of(Path("audit/effects"))}
     assert judges == {f"{name}@{server.base_url}" for name in "mn"}
     assert effects()["length"]["matters"] == "yes"
+    assert (effects()["self"]["judge"], effects()["self"]["effect"]) == (other, pytest.approx(0.07))
+    assert "gives 0.070 more to the answers of its own model than the other judges do" in out
 
 
 @pytest.mark.parametrize(
@@ -125,6 +128,7 @@ def test_two_judges_and_own_answers_with_a_comparison(server: Server, capsys: py
         (("--against", "nothing"), "expected the folder of an earlier audit"),
         (("--fail-under", "speed<=1"), "unknown"),
         (("odd.jsonl",), "has ~~ in it"),
+        (("--own", "m=right"), "expected one of two --judge or more"),
     ],
 )
 def test_what_cannot_be_audited_is_refused_before_a_call(
@@ -133,6 +137,14 @@ def test_what_cannot_be_audited_is_refused_before_a_call(
     write_jsonl(Path("odd.jsonl"), [{"id": "a~~b", "question": "Why?", "answer": "So.", "contexts": ["C."]}])
     assert audited(server, *words) == 2
     assert why in capsys.readouterr().err
+    assert server.counts["requests"] == 0
+
+
+def test_answers_that_cannot_be_scored_are_told_with_the_reason(server: Server, capsys: pytest.CaptureFixture[str]):
+    write_jsonl(Path("own.jsonl"), [{"id": str(i), "question": "Why?", "answer": "So it is."} for i in range(3)])
+    assert audited(server, "own.jsonl") == 0
+    assert "has no scores for injection (" in (out := capsys.readouterr().out)
+    assert "contexts" in out or "passages" in out
     assert server.counts["requests"] == 0
 
 

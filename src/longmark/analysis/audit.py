@@ -11,6 +11,8 @@ score of the answer as it is.
     prompt      |score by the prompt in other words - s|, the mean over the prompts
     repeat      the standard deviation of three scores of one answer, sampled at a temperature above 0
     language    score of the same answer in German - s
+    self        how much more its own model's answers get than those of other systems, less the same by the other
+                judges: the mean over them of (gap by this judge - gap by that one)
 
 Effects are rows, one judge a system, so that `report`, gates and `compare` (two judges; an audit before) read them.
 """
@@ -59,6 +61,7 @@ ASPECTS = {
     "prompt": Aspect("changes its score by {} on average when its prompt is in other words"),
     "repeat": Aspect("has a standard deviation of {} over three sampled scores of one answer"),
     "language": Aspect("gives {} to the same answer in German", -1.0, 1.0, None),
+    "self": Aspect("gives {} to the answers of its own model than the other judges do", -2.0, 2.0, None),
 }
 
 
@@ -117,6 +120,28 @@ def flips(judge: str, rows: Sequence[Row]) -> Iterator[Row]:
             yield _row(Scored(judge, row.metric, 1.0, {}), "order", [row], partial(lambda value, _s: value, flipped))
 
 
+def self_preference(own: Scored, others: Sequence[Scored], system: str) -> Iterator[Row]:
+    """The rows of `self`, for questions with answers of the judge's own system and of others."""
+    by_question: dict[str, tuple[list[str], list[str]]] = {}
+    for name, row in own.main.items():
+        if MARK not in name:
+            by_question.setdefault(row.question_id, ([], []))[row.system != system].append(name)
+
+    def gap(scores: Sequence[float], mine: int) -> float:
+        return fmean(scores[:mine]) - fmean(scores[mine:])
+
+    for mine, rest in by_question.values():
+        if mine and rest:
+            names = [*mine, *rest]
+            rows = [judge.main[name] for judge in (own, *others) for name in names]
+
+            def preference(*scores: float, size: int = len(names), mine: int = len(mine)) -> float:
+                first, *gaps = [gap(scores[at : at + size], mine) for at in range(0, len(scores), size)]
+                return first - fmean(gaps)
+
+            yield _row(own, "self", rows, preference)
+
+
 def _row(scored: Scored, kind: str, rows: Sequence[Row], value: Any) -> Row:
     first = rows[0]
     gone = next((row for row in rows if row.score is None), None)
@@ -151,7 +176,7 @@ class Finding:
     def says(self) -> str:
         """The finding as a sentence has it behind the judge's name."""
         if self.effect.value is None:
-            return f"is not known for {self.aspect}: {self.effect.reason or 'no answer has a score'}"
+            return f"has no scores for {self.aspect} ({(self.effect.reason or 'no answer has one').rstrip('.')})"
         aspect = ASPECTS[self.aspect]
         shown = f"{abs(self.effect.value):.3f}" if aspect.scaled else f"{100 * self.effect.value:.0f} %"
         if aspect.better is None:
@@ -185,6 +210,9 @@ def findings(folder: Path, observed: Mapping[str, Observed]) -> list[Finding]:
                 bounds = facts[name]
                 for judge in dict.fromkeys(name_ for _, name_ in index.runs_and_names()):
                     effect = mean_of(index, bounds=(bounds.lo, bounds.hi), metric=name, system=judge)
+                    if effect.value is None:
+                        its = (one.reason for one in index.select(metric=name, system=judge) if one.reason)
+                        effect = replace(effect, reason=next(its, effect.reason))
                     if effect.n or effect.missing:
                         metric = name.removeprefix(f"{aspect}.")
                         beside = _beside(aspect, effect, observed.get(metric))

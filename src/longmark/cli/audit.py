@@ -11,7 +11,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from longmark.cli.arguments import INTERRUPTED, NO_VALUE, UNDER, needs_stats, reading, split
+from longmark.cli.arguments import INTERRUPTED, NO_VALUE, UNDER, needs_stats, pairs, reading, split
 from longmark.cli.run import run_options
 from longmark.cli.trust import trusting
 from longmark.datasets import audit as material
@@ -33,6 +33,7 @@ from longmark.report.gates import check_gates, gates_of
 from longmark.workspace import now
 
 if TYPE_CHECKING:
+    from longmark.analysis.audit import Scored
     from longmark.report.document import Section
 
 PAIRS = "pairs.direct"
@@ -119,20 +120,34 @@ class Work:
     examples: list[Example]
 
     def __post_init__(self) -> None:
+        self.own = pairs(self.arguments.own, "JUDGE=SYSTEM")
+        systems = {one.system for one in self.examples}
+        for judge, system in self.own.items():
+            if judge not in self.arguments.judge or system not in systems or len({*self.arguments.judge}) < 2:
+                raise UserError(
+                    f"--own {judge}={system}: expected one of two --judge or more, and a system of the file"
+                )
         self.rows: list[Row] = []
         self.unchecked: dict[str, str] = {}
         self.spent = Counts()
+        self.main: dict[str, list[Scored]] = {}  # judge -> of each metric
 
     async def run(self, selected: Sequence[Selected], cache: CallCache) -> int:
         """Scores everything; the exit code of a session that was stopped, else 0."""
-        shown, pairs = await material.variants(self.examples), material.pairs(self.examples)
-        self._note(selected, shown, pairs)
+        from longmark.analysis.audit import self_preference
+
+        shown, both = await material.variants(self.examples), material.pairs(self.examples)
+        self._note(selected, shown, both)
         for place, judge in enumerate(self.arguments.judge, 1):
             try:
-                await self._judge(judge, self.arguments.out / "runs" / f"judge-{place}", selected, shown, pairs, cache)
+                await self._judge(judge, self.arguments.out / "runs" / f"judge-{place}", selected, shown, both, cache)
             except _Stopped as stopped:
                 print(f"longmark: the audit stopped: {stopped.why} Repeat the command to go on.", file=sys.stderr)
                 return INTERRUPTED if stopped.result.stopped == "interrupt" else NO_VALUE
+        for judge, system in self.own.items():
+            for place, own in enumerate(self.main[judge]):
+                others = [its[place] for name, its in self.main.items() if name != judge]
+                self.rows += self_preference(own, others, system)
         return 0
 
     async def _judge(
@@ -141,7 +156,7 @@ class Work:
         folder: Path,
         selected: Sequence[Selected],
         shown: Sequence[Example],
-        pairs: Sequence[Answered],
+        both: Sequence[Answered],
         cache: CallCache,
     ) -> None:
         """Adds the effects of a judge."""
@@ -157,8 +172,8 @@ class Work:
             how = {"prompts": _prompts(reworded, k, self.arguments.out / "prompts" / str(k))}
             own = [chosen.name for chosen in reworded]
             runs[f"prompt-{k}"] = await self._scored(judge, folder / f"prompt-{k}", plain, own, cache, **how)
-        if pairs:
-            self.rows += flips(judge, list((await self._scored(judge, folder / "order", pairs, [PAIRS], cache)).rows()))
+        if both:
+            self.rows += flips(judge, list((await self._scored(judge, folder / "order", both, [PAIRS], cache)).rows()))
         added = material.words_added(shown)
         for name, width in _checked(selected).items():
             of = {
@@ -168,7 +183,9 @@ class Work:
             prompts, repeats = (
                 [its for run, its in of.items() if run.startswith(kind)] for kind in ("prompt", "repeat")
             )
-            self.rows += effects(Scored(judge, name, width, of["main"], prompts, repeats, added))
+            scored = Scored(judge, name, width, of["main"], prompts, repeats, added)
+            self.main.setdefault(judge, []).append(scored)
+            self.rows += effects(scored)
 
     async def _scored(
         self, judge: str, out: Path, examples: Sequence[Answered], metrics: Sequence[str], cache: CallCache, **how: Any
@@ -186,7 +203,7 @@ class Work:
             raise _Stopped(result, f"{why.rstrip('.')}.")
         return result
 
-    def _note(self, selected: Sequence[Selected], shown: Sequence[Example], pairs: Sequence[Any]) -> None:
+    def _note(self, selected: Sequence[Selected], shown: Sequence[Example], both: Sequence[Any]) -> None:
         """Notes the aspects that cannot be measured."""
         own = "the bundled answers have it, and your file may not say which answer is right"
         kinds = {one.id.rpartition(material.MARK)[2] for one in shown if material.MARK in one.id}
@@ -197,14 +214,15 @@ class Work:
             material.POSITION: "no answer has two passages",
         }
         self.unchecked |= {kind: why for kind, why in reasons.items() if kind not in kinds}
-        if not pairs:
+        if not both:
             self.unchecked["order"] = "no question has answers of two systems"
         if not self.options.by_text:
             why = "its prompts ask for a number (--scoring text)"
             self.unchecked |= {"repeat": "probabilities are read, not sampled (--scoring expected)", "prompt": why}
         elif not any(material.rewordings(chosen.name) for chosen in selected):
             self.unchecked["prompt"] = "there are no other words for the prompts of these metrics"
-        self.unchecked["self-preference"] = "it needs people's labels of answers by the judge's own model"
+        if not self.own:
+            self.unchecked["self"] = "it needs another judge, and the judge's own system (--own JUDGE=SYSTEM)"
 
     def write(self, folder: Path, specs: Mapping[str, float]) -> None:
         """The effects as a run that other verbs read."""

@@ -101,6 +101,8 @@ def _audit(verbs: Any) -> None:
     add(one, "--out", "DIR", "the folder for runs, effects, tables and report.html; repeat the command to resume")
     add(one, "--run", "RUN", "also say which effects could be the difference of two systems in this run")
     add(one, "--systems", "NAME,…", "with --run: the two systems (default: the first two)")
+    own = "the system in EXAMPLES whose answers a judge's own model wrote; with two judges or more; repeatable"
+    add(one, "--own", "JUDGE=SYSTEM", own)
     add(one, "--against", "DIR", "the folder of an earlier audit: test whether the effects have changed")
     gate = "exit 3 unless an effect meets this gate, such as order.pairs.direct<=0.3; repeatable"
     add(one, "--fail-under", "'EFFECT<=NUMBER'", gate)
