@@ -80,6 +80,9 @@ VIEWS = {
     "judges": "`judges`, each {model, score, reason, quotes, text}, as `judged_score` makes it",
     "turns": "`turns`, each {who, text}: a conversation or steps",
     "marked": "`marked`, each {text, label}: passages of the answer, marked in it",
+    "support": "`claims` of the answer, each {claim, passages: [numbers from 1], reference, quote}, and "
+    "`reference_claims`, each {claim, answer, passages}: marked in the answer. reference, answer: entails, contradicts "
+    "or neutral",
     "cells": "every list of objects is a table: keys are its heads, and values texts, numbers or true/false",
 }
 """View -> the evidence that it shows. What a view does not name is shown below it; evidence of another shape is shown

@@ -35,6 +35,7 @@ EVIDENCE: dict[str, dict[str, Any]] = {
     "graph": to_evidence(StatementGraph(NODES)),
     "turns": {"turns": [{"who": "critic", "text": "Ice fell."}]},
     "marked": {"marked": [{"text": "Ice fell", "label": "hedged"}]},
+    "support": {"claims": [{"claim": "Ice fell.", "passages": [1]}]},
     "cells": {"steps": [{"step": "Ice fell.", "right": True, "weight": 0.5, "sources": ["a"]}]},
 }
 TEXT = {"questions": "What fell?", "graph": "Wires broke.", "marked": "Ice fell"}
@@ -155,4 +156,4 @@ def test_the_page_of_a_module_of_ones_own_shows_its_view(tmp_path: Path) -> None
         (shown,) = answers_on(tmp_path / f"{view}.html")
         assert re.search("See .*above", shown), view
         assert seen in re.sub("<[^>]*>", "", shown)
-        assert ("<mark" in shown) is (view == "marked")
+        assert ("<mark" in shown) is (view in ("marked", "support"))

@@ -11,6 +11,7 @@ import pytest
 from tests.annotate.browser.people import VIEWS, chromium
 from tests.report.browser import needs_chromium
 from tests.report.runs import hostile, made_up
+from tests.report.test_support import RECORD
 from tests.report.test_turns import STANDARDS, conversation
 from tests.view.serving import serving
 from tests.view.test_folder import begun
@@ -23,6 +24,7 @@ PAGES = {
     "runs": "/?metric=ccrs.question_relevance",
     "run": "/run?path=alpha",
     "answer": "/answer?path=alpha&id=alpha-0002",
+    "support": "/answer?path=support&id=ice",
     "hostile": "/run?path=hostile",
     "turns": "/answer?path=turns&id=c-a%233&beside=1",
     "problem": "/run?path=none",
@@ -37,6 +39,7 @@ def test_every_page_is_read_by_everybody(tmp_path: Path):
     hostile(tmp_path / "hostile")
     (tmp_path / "empty").mkdir()
     longmark.run(list(map(conversation, "ab")), "classic.length", out=tmp_path / "turns", turns="each")
+    longmark.run([RECORD], "ragchecker", out=tmp_path / "support")
     axe = files("axe_playwright_python").joinpath("axe.min.js").read_text("utf-8")
     with serving(tmp_path) as served, chromium() as browser:
         for path in PAGES.values():

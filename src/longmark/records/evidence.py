@@ -222,6 +222,36 @@ class SideScores(Evidence):
     b: dict[str, Any] = {}
 
 
+# Claims and the passages that support them (the view `support`; ragchecker) -----------------------------------------
+
+
+class SupportedClaim(Claim):
+    """A claim of the answer. passages: numbers, from 1, of those that entail it; reference: its relation to the
+    reference, None where that is not known; quote: where the answer makes it, word for word."""
+
+    passages: list[int] = []
+    reference: str | None = None
+    quote: str | None = None
+
+    @property
+    def supported(self) -> bool:
+        return bool(self.passages) or self.reference == "entails"
+
+
+class ExpectedClaim(Claim):
+    """A claim of the reference. answer: the relation of the answer to it; passages: as of `SupportedClaim`."""
+
+    answer: str | None = None
+    passages: list[int] = []
+
+
+class Support(Evidence):
+    """The view `support`."""
+
+    claims: list[SupportedClaim] = []
+    reference_claims: list[ExpectedClaim] = []
+
+
 # What a metric of one's own, or a study, adds -----------------------------------------------------------------------
 
 

@@ -16,6 +16,7 @@ from longmark.report.format import counted, fixed
 from longmark.report.page import as_json
 from longmark.report.reasons import mark, reasons_view
 from longmark.report.summary import Summary
+from longmark.report.support import quotes_in, sentences_view
 from longmark.report.turns import starts, turns_view
 from longmark.report.view import View
 from longmark.report.worst import kind_of, place_of, worst_of
@@ -190,6 +191,7 @@ def entry(shown: Shown, summary: Summary, titles: dict[str, str], manifest: Mani
     mark(marks, answer, quoted)
     views = [*([why] if why else []), *views_of(results, summary.facts)]
     pair = example if isinstance(example, Pair) else None
+    pieces = sentences_view(answer, example.contexts if example else (), results, summary.facts)
     if pair:
         views.insert(0, choices_view(pair, {name: results[name] for name in due if name in results}, titles))
     reasons = {name for name, _ in worst}
@@ -212,6 +214,7 @@ def entry(shown: Shown, summary: Summary, titles: dict[str, str], manifest: Mani
         "undue": [titles[name] for name in summary.metrics if name not in metrics and manifest.data],
         "views": views,
         "quoted": quoted,
+        "sentences": [(piece, quotes_in(piece, quoted)) for piece in pieces],
         "cut": (limit if isinstance(limit, int) else 0) if example and _is_cut(example) else None,
         "rest": example.model_dump(exclude_defaults=True, exclude=_SHOWN) if example else {},
     }

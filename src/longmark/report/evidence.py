@@ -31,6 +31,7 @@ from longmark.records.evidence import (
 from longmark.records.metric_name import base_of
 from longmark.report.format import BY, counted, fixed, listed
 from longmark.report.graph_view import graph_view
+from longmark.report.support import support_view
 from longmark.report.view import Block, Cell, Results, Shared, View
 from longmark.scores.manifest import MetricFacts
 
@@ -403,6 +404,7 @@ _MAKERS: dict[str, Callable[[Shared], View | None]] = {
     "graph": graph_view,
     "turns": _turns,
     "marked": _marked,
+    "support": support_view,
     "cells": _cells,
 }
 """View -> what makes it of evidence, None where there is nothing to show. The view `judges` is made in `reasons`, for

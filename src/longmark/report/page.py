@@ -24,6 +24,7 @@ from longmark.records.write import replacing
 from longmark.report.evidence import VERDICTS, signed
 from longmark.report.format import counted, fixed, integer
 from longmark.report.reasons import marked
+from longmark.report.support import STATES
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -69,7 +70,7 @@ def environment(package: str = "longmark.report") -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    made.globals["verdicts"] = VERDICTS
+    made.globals |= {"verdicts": VERDICTS, "states": STATES}
     made.filters.update(bdi=_bdi, breaks=breaks, lines=escape, flat=_flat, placeholders=_placeholders, json=as_json)
     made.filters.update(count=counted, integer=integer, fixed=fixed, signed=signed, cut=_cut)
     made.filters.update(marked=marked, is_line=_is_line, table_keys=_table_keys)

@@ -7,7 +7,7 @@ from operator import itemgetter
 from typing import Any
 
 from longmark.records import Row
-from longmark.records.evidence import Claims, Dimension, Facts, Judgements, Passages, Points, Questions
+from longmark.records.evidence import Claims, Dimension, Facts, Judgements, Passages, Points, Questions, Support
 from longmark.scores.manifest import MetricFacts
 from longmark.text.graph import Recorded
 
@@ -112,6 +112,11 @@ def _marked(evidence: Mapping[str, Any]) -> Found:
     return [("Passage", [one.text for one in given.marked] if given else [])]
 
 
+def _support(evidence: Mapping[str, Any]) -> Found:
+    given = Support.of(evidence)
+    return [("Unsupported claim", [one.claim for one in given.claims if not one.supported] if given else [])]
+
+
 def _graph(evidence: Mapping[str, Any]) -> Found:
     try:
         found = Recorded.of(evidence)
@@ -128,6 +133,7 @@ _BY_VIEW: Mapping[str, Callable[[Mapping[str, Any]], Found]] = {
     "facts": _facts,
     "questions": _questions,
     "marked": _marked,
+    "support": _support,
 }
 
 

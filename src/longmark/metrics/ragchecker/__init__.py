@@ -333,7 +333,7 @@ METRIC = Metric(
     rounds=3,
     checks=_checks,
     shares=_shares,
-    view="cells",
+    view="support",
     silence={
         "claim_recall": Silence(),
         "context_precision": Silence(),

@@ -1,0 +1,207 @@
+"""The evidence in the answer: each sentence with what supports it, and the missing facts where they belong.
+
+A metric declares the view `support`. A claim stands at the `quote` that its evidence names, word for word. Without one
+it stands at the sentence with most of its words, at least half, else at one half of whose words it has. A missing fact
+stands below the sentence that shares most of its words, at least a quarter. What fits nowhere is listed at the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import pairwise
+from typing import Any
+
+from longmark.records import Row
+from longmark.records.evidence import ExpectedClaim, Support, SupportedClaim
+from longmark.records.turn import Context
+from longmark.report.format import counted, listed
+from longmark.report.reasons import Places, place_of
+from longmark.report.view import Block, Cell, Shared, View
+from longmark.scores.manifest import MetricFacts
+from longmark.text.entailment import CONTRADICTS, ENTAILS
+from longmark.text.graph import Recorded
+from longmark.text.overlap import share_in, words
+from longmark.text.sentences import sentence_spans, sentences
+
+STATES = {
+    "yes": ("✓", "supported"),
+    "part": ("◐", "partly supported"),
+    "no": ("✗", "not supported"),
+    "missing": ("+", "missing from the answer"),
+}
+_CLAIM, _MISSING, _EXCERPT = 0.5, 0.25, 1 / 3
+"""The least share of words with which a claim, a missing fact and a sentence of a passage are put beside a text."""
+_SIGN = 8  # characters before a sentence in its line that are the sign of a list item
+_MOST = 300  # claims, and missing facts, that are put in the text
+
+
+@dataclass(slots=True)
+class Piece:
+    """A sentence of the answer, or what stands between two. start: its place in the answer; state: of STATES, "" for
+    one without a claim; notes: its claims, and what supports them; missing: facts that belong below it."""
+
+    text: str
+    start: int = 0
+    state: str = ""
+    notes: list[dict[str, Any]] = field(default_factory=list)
+    missing: list[dict[str, Any]] = field(default_factory=list)
+
+
+def support_view(its: Shared) -> View | None:
+    """All claims with what supports them, and the expected ones with what the answer says of them, as tables. Several
+    scores share them: of each claim the row that says most."""
+    own, expected = _claims(its.rows.values())
+    by_reference = any(one.reference for one in own)
+    heads = ["Claim of the answer", "Passages", *(["Reference"] if by_reference else [])]
+    lines = [
+        [Cell("words", one.claim), Cell("line", _numbers(one)), *([Cell("line", one.reference or "–")] * by_reference)]
+        for one in own
+    ]
+    blocks: list[Block] = [("table", heads, lines, "claim", "")] if lines else []
+    if expected:
+        known = [
+            [Cell("words", one.claim), Cell("line", one.answer or "–"), Cell("line", _numbers(one))] for one in expected
+        ]
+        blocks.append(("table", ["Claim of the reference", "Answer", "Passages"], known, "claim", ""))
+    shown = ("claims", "reference_claims")
+    rest = {part: {key: one for key, one in row.evidence.items() if key not in shown} for part, row in its.rows.items()}
+    if rest := {part.replace("_", " ") or its.metric: more for part, more in rest.items() if more}:
+        blocks.append(("fold", "More of the evidence", rest))
+    supported = sum(one.supported for one in own)
+    count = f"{supported} of {counted(len(own), 'claim')} supported"
+    return View("Claims and what supports them", count, list(its.rows), blocks) if own or expected else None
+
+
+def _claims(rows: Iterable[Row]) -> tuple[list[SupportedClaim], list[ExpectedClaim]]:
+    """The claims of all rows, each once. ValueError for evidence of another form."""
+    own: dict[str, SupportedClaim] = {}
+    expected: dict[str, ExpectedClaim] = {}
+    for row in rows:
+        given = Support.model_validate(row.evidence)
+        for one in given.claims:
+            own.setdefault(one.claim, one)
+        for other in given.reference_claims:
+            expected.setdefault(other.claim, other)
+    return list(own.values()), list(expected.values())
+
+
+def _numbers(one: SupportedClaim | ExpectedClaim) -> str:
+    return listed(list(map(str, one.passages)), 9) if one.passages else "none"
+
+
+def sentences_view(
+    answer: str | None, contexts: Sequence[Context], rows: Mapping[str, Row], facts: Mapping[str, MetricFacts]
+) -> list[Piece]:
+    """The answer in pieces, with what rows of the views `support` and `graph` say of them; empty where they say
+    nothing. The first piece without a text, at the end, has what fits nowhere."""
+    of_view: dict[str, list[Row]] = {"support": [], "graph": []}
+    for name, row in rows.items():
+        if name in facts and facts[name].view[0] in of_view:
+            of_view[facts[name].view[0]].append(row)
+    try:
+        own, expected = _claims(of_view["support"])
+    except ValueError:
+        own, expected = [], []
+    absent = {
+        one.claim: _missing(one.claim, one.passages, "the reference")
+        for one in expected
+        if one.answer not in (None, ENTAILS)
+    }
+    for row in of_view["graph"]:
+        absent |= {text: _missing(text, [], listed(sources) if sources else "") for text, sources in _uncovered(row)}
+    if not answer or not (own or absent):
+        return []
+    pieces = _pieces(answer)
+    having = [words([piece.text]) for piece in pieces]
+    rest = Piece("")
+    for claim in own[:_MOST]:
+        piece = _place(claim.claim, claim.quote, answer, pieces, having, _CLAIM) or rest
+        piece.notes.append(_note(claim, contexts))
+    for text, fact in list(absent.items())[:_MOST]:
+        (_place(text, None, answer, pieces, having, _MISSING) or rest).missing.append(fact)
+    for piece in pieces:
+        states = {note["state"] for note in piece.notes}
+        piece.state = "" if not states else states.pop() if len(states) == 1 else "part"
+    return [*pieces, *([rest] if rest.notes or rest.missing else [])]
+
+
+def _pieces(answer: str) -> list[Piece]:
+    """The sentences of an answer, each with the sign of its list item, and what stands between them."""
+    cuts = [0]
+    for start, end in sentence_spans(answer):
+        line = max(answer.rfind("\n", 0, start) + 1, cuts[-1])
+        cuts += [line if start - line <= _SIGN else start, end]
+    found = []
+    for start, end in pairwise([*cuts, len(answer)]):
+        if text := answer[start:end].strip():
+            found.append(Piece(text, answer.index(text, start)))
+    return found
+
+
+def _place(
+    text: str, quote: str | None, answer: str, pieces: Sequence[Piece], having: Sequence[set[str]], least: float
+) -> Piece | None:
+    """The piece that a text belongs to: where its quote begins, else the first with most of its words."""
+    if quote and (at := place_of(quote, answer)):
+        return next((one for one in reversed(pieces) if one.start <= at[0]), None)
+    wanted = words([text])
+    for way in (lambda its: share_in(wanted, its), lambda its: share_in(its, wanted)):  # a short sentence may say more
+        share, place = max(((way(its) or 0.0, -i) for i, its in enumerate(having)), default=(0.0, 0))
+        if share >= least:
+            return pieces[-place]
+    return None
+
+
+def _note(claim: SupportedClaim, contexts: Sequence[Context]) -> dict[str, Any]:
+    """What stands beside a claim: its state in words, and of each passage that supports it the closest sentence."""
+    passages = [number for number in claim.passages if 0 < number <= len(contexts)]
+    if claim.passages:
+        says = f"passage {_numbers(claim)}" if len(claim.passages) == 1 else f"passages {_numbers(claim)}"
+    elif claim.reference == ENTAILS:
+        says = "the reference says it, and no passage" if contexts else "the reference says it"
+    else:
+        says = "no passage says it" if contexts else "the reference does not say it"
+    if claim.reference == CONTRADICTS:
+        says += "; the reference contradicts it"
+    beside = [
+        (number, contexts[number - 1].id, _closest(claim.claim, contexts[number - 1].text)) for number in passages
+    ]
+    return {"state": "yes" if claim.supported else "no", "claim": claim.claim, "says": says, "passages": beside}
+
+
+def _closest(text: str, passage: str) -> str:
+    """The sentence of a passage that has most of a text's words; "" where none has a third."""
+    wanted = words([text])
+    found = ((share_in(wanted, its) or 0.0, sentence) for sentence, its in _sentences(passage))
+    share, sentence = max(found, key=lambda one: one[0], default=(0.0, ""))
+    return sentence if share >= _EXCERPT else ""
+
+
+@lru_cache(maxsize=64)
+def _sentences(passage: str) -> list[tuple[str, set[str]]]:
+    """The sentences of a passage with their words: many claims are looked for in the same one."""
+    return [(sentence, words([sentence])) for sentence in sentences(passage)]
+
+
+def _missing(text: str, passages: Sequence[int], source: str) -> dict[str, Any]:
+    said = [source] if source else []
+    said += [f"passage{'s' if len(passages) > 1 else ''} {listed(list(map(str, passages)), 9)}"] if passages else []
+    return {"text": text, "sources": listed(said) if said else ""}
+
+
+def _uncovered(row: Row) -> list[tuple[str, tuple[str, ...]]]:
+    """The statements that the answer misses and would have to add, of a graph."""
+    try:
+        found = Recorded.of(row.evidence)
+    except ValueError:
+        return []
+    return [(one[0].text, one[0].sources) for one in found.uncovered if one[0].id in found.basis]
+
+
+def quotes_in(piece: Piece, quoted: Places) -> Places:
+    """The places of quotes in a piece, counted from its beginning."""
+    end = piece.start + len(piece.text)
+    found = {(max(a, piece.start) - piece.start, min(b, end) - piece.start): n for (a, b), n in quoted.items()}
+    return {place: number for place, number in found.items() if place[0] < place[1]}

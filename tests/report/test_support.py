@@ -1,0 +1,165 @@
+"""The answer by its sentences: what supports each, and the missing facts where they belong."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.report.graphs import NLI
+from tests.report.runs import HOSTILE, answers_on, row
+
+import longmark
+from longmark.records.turn import Context
+from longmark.report.html import write_report
+from longmark.report.support import Piece, quotes_in, sentences_view
+from longmark.scores.manifest import MetricFacts
+from longmark.text.graph import Statement, StatementGraph, to_evidence
+
+ANSWER = """\
+Two measures help.
+
+1. Ice of 20 mm broke lines in 2009. The repair took eleven days.
+2. Buried lines are out of reach of ice, and they never fail.
+
+## In short
+Sand the roads."""
+FACTS = {"m": MetricFacts(0, 1, True, view=("support", "m")), "g": MetricFacts(0, 1, True, view=("graph", "g"))}
+PASSAGES = (
+    Context(text="It was cold. In 2009 ice of 20 mm broke lines.", id="doc-1"),
+    Context(text="Buried lines: safe."),
+)
+RECORD: dict[str, Any] = {
+    "id": "ice",
+    "question": "How do lines stand an ice storm?",
+    "answer": ANSWER,
+    "contexts": [{"text": one.text, "id": one.id} for one in PASSAGES],
+    "references": ["Ice of 20 mm broke lines in 2009. Trim the trees beside lines."],
+    "claims": [
+        "Ice of 20 mm broke lines in 2009.",
+        "Buried lines are out of reach of ice.",
+        "Buried lines never fail.",
+    ],
+    "claims_by_contexts": [["entails", "neutral"], ["neutral", "entails"], ["neutral", "neutral"]],
+    "claims_by_reference": ["entails", "neutral", "contradicts"],
+    "reference_claims": ["Ice of 20 mm broke lines in 2009.", "Trees beside the lines should be trimmed."],
+    "reference_claims_by_answer": ["entails", "neutral"],
+    "reference_claims_by_contexts": [["entails", "neutral"], ["neutral", "neutral"]],
+}
+
+
+def seen(*claims: dict[str, Any], answer: str = ANSWER, **more: Any) -> list[Piece]:
+    return sentences_view(answer, PASSAGES, {"m": row("x", "m", 0.5, evidence={"claims": list(claims), **more})}, FACTS)
+
+
+def at(pieces: list[Piece], words: str) -> Piece:
+    (found,) = [piece for piece in pieces if words in piece.text]
+    return found
+
+
+def test_a_sentence_has_the_state_of_its_claims_and_the_passages_beside_it():
+    pieces = seen(
+        {"claim": "Ice of 20 mm broke lines in 2009.", "passages": [1]},
+        {"claim": "Buried lines are out of reach of ice.", "passages": [2], "reference": "neutral"},
+        {"claim": "Buried lines never fail.", "reference": "contradicts"},
+        {"claim": "The repair lasted eleven days."},
+        {"claim": "The roads should be sanded."},
+    )
+    states = {piece.text[:18]: piece.state for piece in pieces}
+    assert states == {
+        "Two measures help.": "",
+        "1. Ice of 20 mm br": "yes",
+        "The repair took el": "no",
+        "2. Buried lines ar": "part",
+        "## In short": "",
+        "Sand the roads.": "no",
+    }
+    (note,) = at(pieces, "Ice of 20").notes
+    assert (note["says"], note["passages"]) == ("passage 1", [(1, "doc-1", "In 2009 ice of 20 mm broke lines.")])
+    assert at(pieces, "Buried").notes[1]["says"] == "no passage says it; the reference contradicts it"
+
+
+def test_a_missing_fact_stands_below_the_sentence_it_is_nearest_to_and_others_at_the_end():
+    missing = [
+        {"claim": "Trees beside lines fall onto buried lines too.", "answer": "neutral"},
+        {"claim": "Generators need fuel.", "answer": "contradicts", "passages": [2]},
+        {"claim": "Ice broke lines.", "answer": "entails"},
+        {"claim": "Nobody knows whether.", "answer": None},
+    ]
+    pieces = seen({"claim": "Nowhere at all said so."}, reference_claims=missing)
+    assert [one["text"][:5] for one in at(pieces, "Buried").missing] == ["Trees"]
+    last = pieces[-1]
+    assert (last.text, [one["claim"] for one in last.notes]) == ("", ["Nowhere at all said so."])
+    assert [(one["text"], one["sources"]) for one in last.missing] == [
+        ("Generators need fuel.", "the reference and passage 2")
+    ]
+
+
+def test_the_missing_statements_of_a_graph_stand_in_the_answer_too():
+    nodes = (
+        Statement("a0", "answer", "Ice broke lines."),
+        Statement("c0", "context", "The repair cost ten millions.", ("passage 1",)),
+    )
+    rows = {"g": row("x", "g", 0.0, evidence=to_evidence(StatementGraph(nodes)))}
+    pieces = sentences_view(ANSWER, PASSAGES, rows, FACTS)
+    assert [(one["text"], one["sources"]) for one in at(pieces, "repair").missing] == [
+        ("The repair cost ten millions.", "passage 1")
+    ]
+    assert sentences_view(ANSWER, PASSAGES, {NLI: rows["g"]}, {NLI: MetricFacts(0, 1)}) == [], "no view is declared"
+
+
+def test_a_quote_says_where_a_claim_stands():
+    claim = {"claim": "Ice of 20 mm broke lines.", "quote": "eleven  days"}
+    assert at(seen(claim), "repair").notes
+    assert at(seen({**claim, "quote": "twelve days"}), "Ice of 20").notes, "a quote that is not there places nothing"
+
+
+def test_without_passages_the_reference_decides():
+    rows = {"m": row("x", "m", 0.5, evidence={"claims": [{"claim": "Ice broke lines.", "reference": "entails"}]})}
+    (note,) = at(sentences_view(ANSWER, (), rows, FACTS), "Ice").notes
+    assert (note["state"], note["says"]) == ("yes", "the reference says it")
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        ANSWER,
+        "",
+        "?!",
+        "- a.\n- b.",
+        "دفن الخطوط. ثم الرمل.",
+        "冰断了电线。埋线。",
+        "x " * 3000,
+        HOSTILE,
+        "a.\r\nb.\n\n\n c",
+    ],
+)
+def test_every_word_of_the_answer_is_there_once_and_in_its_order(answer: str):
+    pieces = seen({"claim": "Ice of 20 mm broke lines.", "passages": [99, 0, -1]}, answer=answer)
+    assert "".join("".join(piece.text for piece in pieces).split()) == "".join(answer.split())
+    assert all(answer[piece.start :].startswith(piece.text) for piece in pieces)
+    assert all(note["passages"] == [] for piece in pieces for note in piece.notes)
+
+
+def test_evidence_of_another_form_marks_nothing():
+    for claims in (5, [5], [{}], [{"claim": 3}], [{"claim": "Ice.", "passages": ["1"]}]):
+        rows = {"m": row("x", "m", 0.5, evidence={"claims": claims})}
+        assert sentences_view(ANSWER, PASSAGES, rows, FACTS) == []
+
+
+def test_quotes_are_marked_in_the_sentences_that_they_stand_in():
+    piece = Piece("broke lines in", 5)
+    assert quotes_in(piece, {(0, 7): 1, (11, 40): 2, (0, 5): 3, (19, 25): 4}) == {(0, 2): 1, (6, 14): 2}
+
+
+def test_the_page_says_in_words_what_its_colours_say(tmp_path: Path):
+    longmark.run([RECORD], "ragchecker", out=tmp_path / "run")
+    write_report([tmp_path / "run"], tmp_path / "page.html")
+    (shown,) = answers_on(tmp_path / "page.html")
+    plain = re.sub(r"\s+", " ", re.sub("<[^>]*>", " ", shown))
+    assert re.search("Ice of 20 mm broke lines in 2009. ✓ supported passage 1 1 · doc-1 In 2009 ice", plain)
+    assert "and they never fail. ◐ partly supported" in plain
+    assert "+ missing from the answer Trees beside the lines should be trimmed." in plain
+    assert shown.count('<mark class="support') == 2
+    assert "See Claims and what supports them above" in plain
