@@ -92,7 +92,7 @@ def test_a_missing_fact_stands_below_the_sentence_it_is_nearest_to_and_others_at
     last = pieces[-1]
     assert (last.text, [one["claim"] for one in last.notes]) == ("", ["Nowhere at all said so."])
     assert [(one["text"], one["sources"]) for one in last.missing] == [
-        ("Generators need fuel.", "the reference and passage 2")
+        ("Generators need fuel.", "the reference and passage 2; the answer contradicts it")
     ]
 
 
@@ -143,7 +143,8 @@ def test_every_word_of_the_answer_is_there_once_and_in_its_order(answer: str):
 
 
 def test_evidence_of_another_form_marks_nothing():
-    for claims in (5, [5], [{}], [{"claim": 3}], [{"claim": "Ice.", "passages": ["1"]}]):
+    shapes: list[Any] = [5, [5], [{}], [{"claim": 3}], [{"claim": "Ice.", "passages": ["1"]}]]
+    for claims in shapes:
         rows = {"m": row("x", "m", 0.5, evidence={"claims": claims})}
         assert sentences_view(ANSWER, PASSAGES, rows, FACTS) == []
 

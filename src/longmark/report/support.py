@@ -75,15 +75,13 @@ def support_view(its: Shared) -> View | None:
 
 
 def _claims(rows: Iterable[Row]) -> tuple[list[SupportedClaim], list[ExpectedClaim]]:
-    """The claims of all rows, each once. ValueError for evidence of another form."""
-    own: dict[str, SupportedClaim] = {}
-    expected: dict[str, ExpectedClaim] = {}
+    """The claims of all rows, each once with the same labels. ValueError for evidence of another form."""
+    own: dict[Any, SupportedClaim] = {}
+    expected: dict[Any, ExpectedClaim] = {}
     for row in rows:
         given = Support.model_validate(row.evidence)
-        for one in given.claims:
-            own.setdefault(one.claim, one)
-        for other in given.reference_claims:
-            expected.setdefault(other.claim, other)
+        own |= {(one.claim, *one.passages, one.reference): one for one in given.claims}
+        expected |= {(one.claim, *one.passages, one.answer): one for one in given.reference_claims}
     return list(own.values()), list(expected.values())
 
 
@@ -95,7 +93,7 @@ def sentences_view(
     answer: str | None, contexts: Sequence[Context], rows: Mapping[str, Row], facts: Mapping[str, MetricFacts]
 ) -> list[Piece]:
     """The answer in pieces, with what rows of the views `support` and `graph` say of them; empty where they say
-    nothing. The first piece without a text, at the end, has what fits nowhere."""
+    nothing. A piece without a text, at the end, has what fits nowhere."""
     of_view: dict[str, list[Row]] = {"support": [], "graph": []}
     for name, row in rows.items():
         if name in facts and facts[name].view[0] in of_view:
@@ -105,7 +103,7 @@ def sentences_view(
     except ValueError:
         own, expected = [], []
     absent = {
-        one.claim: _missing(one.claim, one.passages, "the reference")
+        one.claim: _missing(one.claim, one.passages, "the reference", one.answer == CONTRADICTS)
         for one in expected
         if one.answer not in (None, ENTAILS)
     }
@@ -147,8 +145,9 @@ def _place(
     if quote and (at := place_of(quote, answer)):
         return next((one for one in reversed(pieces) if one.start <= at[0]), None)
     wanted = words([text])
-    for way in (lambda its: share_in(wanted, its), lambda its: share_in(its, wanted)):  # a short sentence may say more
-        share, place = max(((way(its) or 0.0, -i) for i, its in enumerate(having)), default=(0.0, 0))
+    for turned in (False, True):  # a short sentence may say more than its words
+        shares = (share_in(its, wanted) if turned else share_in(wanted, its) for its in having)
+        share, place = max(((one or 0.0, -i) for i, one in enumerate(shares)), default=(0.0, 0))
         if share >= least:
             return pieces[-place]
     return None
@@ -185,10 +184,10 @@ def _sentences(passage: str) -> list[tuple[str, set[str]]]:
     return [(sentence, words([sentence])) for sentence in sentences(passage)]
 
 
-def _missing(text: str, passages: Sequence[int], source: str) -> dict[str, Any]:
+def _missing(text: str, passages: Sequence[int], source: str, contradicted: bool = False) -> dict[str, Any]:
     said = [source] if source else []
     said += [f"passage{'s' if len(passages) > 1 else ''} {listed(list(map(str, passages)), 9)}"] if passages else []
-    return {"text": text, "sources": listed(said) if said else ""}
+    return {"text": text, "sources": (listed(said) if said else "") + "; the answer contradicts it" * contradicted}
 
 
 def _uncovered(row: Row) -> list[tuple[str, tuple[str, ...]]]:
