@@ -18,12 +18,12 @@ if (location.protocol === "file:")
           this.dispatchEvent(event)
           this[`on${kind}`]?.(event)
         })
-      inside.postMessage = data => tell("message", { data })
+      inside.postMessage = data => tell("message", { data: structuredClone(data) })
       script.addEventListener("error", () => tell("error", { cancelable: true }))
       inside.document.body.append(script)
     }
     postMessage(data) {
-      const event = new MessageEvent("message", { data })
+      const event = new MessageEvent("message", { data: structuredClone(data) })
       this.ready.then(() => setTimeout(() => this.frame.contentWindow?.dispatchEvent(event)))
     }
     terminate() {
