@@ -180,7 +180,7 @@ class Finding:
         aspect = ASPECTS[self.aspect]
         shown = f"{abs(self.effect.value):.3f}" if aspect.scaled else f"{100 * self.effect.value:.0f} %"
         if aspect.better is None:
-            shown += " more" if self.effect.value > 0 else " less"
+            shown += " less" if self.effect.value < 0 else " more"
         said = aspect.says.format(shown)
         ends = self.effect.ends
         return said + (" (the interval holds 0)" if aspect.better is None and ends and ends[0] <= 0 <= ends[1] else "")
