@@ -9,11 +9,11 @@ first contentful paint of a page that says `Not Found` (what the browser and thi
 that was not opened before, of its next page and of an answer, in headless Chromium; seconds until all scores are read;
 the greatest memory (VmHWM) of the server then.
 
-Seen once, on two cores with a load of 19, so that only the memory and the CPU mean something: `many` list 1.24, run 1.09,
-page 2 0.28, answer 0.28, all read 186, 78 MB; `one` list 1.62, run 1.64, page 2 0.78, answer 0.76, all read 216, 92 MB. In
-another round on `many`, nothing 0.57, list 1.46, run 1.28, page 2 0.30, answer 0.37. The server's CPU for the first list
-of 200 runs was 0.24 s (0.08 s again), for a run 0.32 s (0.02 s again), with the templates, which are compiled once; for
-the first page of the large run 0.29 s.
+Seen once, on two cores with a load of 19, so that only the memory and the CPU mean something: `many` list 1.24, run
+1.09, page 2 0.28, answer 0.28, all read 186, 78 MB; `one` list 1.62, run 1.64, page 2 0.78, answer 0.76, all read
+216, 92 MB. In another round on `many`, nothing 0.57, list 1.46, run 1.28, page 2 0.30, answer 0.37. The server's CPU
+for the first list of 200 runs was 0.24 s (0.08 s again), for a run 0.32 s (0.02 s again), with the templates, which
+are compiled once; for the first page of the large run 0.29 s.
 """
 
 from __future__ import annotations
