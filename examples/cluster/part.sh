@@ -25,6 +25,7 @@ while kill -0 "$run" 2>/dev/null; do # a signal ended the first wait
 done
 
 if [[ -f $cache ]]; then
+  longmark cache --cache "$cache" >/dev/null || true # after a kill, this moves the replies of its -wal file into the file
   cp "$cache" "$kept.new"
   mv "$kept.new" "$kept"
 fi
