@@ -197,3 +197,10 @@ def test_a_path_that_is_a_link_to_itself_is_a_message(tmp_path: Path):
     (tmp_path / "loop").symlink_to(tmp_path / "loop")
     with pytest.raises(UserError, match="cannot be opened"):
         CallCache(tmp_path / "loop")
+
+
+def test_a_url_that_is_not_postgresql_is_refused_and_makes_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UserError, match=r"mysql://…: a call cache is a file or postgres://"):
+        CallCache("mysql://a/b")
+    assert not list(tmp_path.iterdir())

@@ -90,7 +90,7 @@ _FILES = (
 
 def _place(text: str) -> Path | str:
     """A call cache: a file, or a URL of PostgreSQL."""
-    return text if text.startswith(("postgres:", "postgresql:")) else Path(text)
+    return text if "://" in text or text.startswith(("postgres:", "postgresql:")) else Path(text)
 
 
 _TYPES = {

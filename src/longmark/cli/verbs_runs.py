@@ -148,7 +148,7 @@ def _parts(verbs: Any) -> None:
     add(one, "runs", "RUN", "the run folders of the parts", nargs="+")
     add(one, "--out", "RUN", "the new run folder", required=True)
     add(one, "--incomplete", "", "merge what there is; complete the merged run by longmark run of the whole input")
-    caches = "a call cache that a part had of its own: copy its replies into --cache; repeatable"
+    caches = "the call cache of a part: copy its replies into --cache; repeatable"
     add(one, "--from-cache", "FILE|URL", caches, action="append", default=[])
     add(one, "--cache", "FILE|URL", _CACHE_HELP)
 
@@ -239,7 +239,7 @@ def _lists(verbs: Any) -> None:
     for other in (clear, ledger, add_verb(actions, "compact", "small:cache", text)):
         add(other, "--cache", "FILE|URL", _CACHE_HELP, default=argparse.SUPPRESS)  # as before the action
 
-    text = "Copy what one call cache has and another lacks: replies, the ledger. It can be repeated."
+    text = "Copy the replies and the ledger that the other cache does not have. It can be repeated."
     copy = add_verb(actions, "copy", "small:copy_cache", text)
     add(copy, "source", "FILE|URL", "the call cache to copy from")
     add(copy, "target", "FILE|URL", "the call cache to copy to; it is made if it is missing")

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from longmark.errors import UserError
 from longmark.models.protocols import Tokens
 
 LEASE = 60.0  # seconds that a claim outlives its last renewal; it is renewed three times as often
@@ -190,8 +191,15 @@ class Store(ABC):
 
 
 def is_url(place: Path | str) -> bool:
-    """Whether a call cache is in PostgreSQL, not in a file."""
-    return isinstance(place, str) and place.startswith(("postgres:", "postgresql:"))
+    """Whether a call cache is in PostgreSQL, not in a file. UserError for a URL of something else."""
+    if isinstance(place, Path):
+        return False
+    if place.startswith(("postgres:", "postgresql:")):
+        return True
+    if "://" in place:
+        scheme = place.partition("://")[0]
+        raise UserError(f"{scheme}://…: a call cache is a file or postgres://USER@HOST/DATABASE")
+    return False
 
 
 def shown(place: Path | str) -> Path | str:

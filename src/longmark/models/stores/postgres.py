@@ -415,14 +415,14 @@ def _read(url: str) -> tuple[dict[str, Any], str]:
     variable = query.pop("key_env", "")
     password = os.environ.get(variable) if variable else None
     if variable and not password:
-        raise UserError(f"the variable {variable}, which the URL of the call cache names as its password's, is not set")
+        raise UserError(f"the variable {variable}, named by key_env in the URL of the call cache, is not set")
     found: dict[str, Any] | None = None
     with suppress(psycopg.Error):
         found = conninfo_to_dict(urlunsplit(parts._replace(query=urlencode(query))))
     if found is None or place.endswith("…") or not str(found.get("port", "0")).replace(",", "").isdigit():
         raise UserError(
             "the URL of the call cache cannot be read: expected postgres://USER@HOST:PORT/DATABASE; "
-            "special characters in a part are written as in any URL (@ is %40). A password belongs into PGPASSWORD, "
+            "special characters in a part are written as in any URL (@ is %40). A password belongs in PGPASSWORD, "
             "~/.pgpass, or a variable that the URL names: ?key_env=NAME"
         )
     return _USUAL | found | ({"password": password} if password else {}), place
