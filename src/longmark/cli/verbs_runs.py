@@ -215,7 +215,7 @@ def _lists(verbs: Any) -> None:
     add(one, "run", "RUN", "a run folder, a bundle made by longmark export, or a certificate.json")
     _add_verifying(one)
     add(one, "--max-bundle-bytes", "N", "maximum size of a bundle, unpacked (default: 1 GiB)")
-    add(one, "--signers", "FILE", "of a certificate: who may have signed it, as allowed_signers of ssh-keygen")
+    add(one, "--signers", "FILE", "who may sign a certificate: a file of allowed signers, as ssh-keygen reads it")
 
     text = "Pack a run with the replies that its scores need, or write its graphs, or its scores for another tool."
     one = add_verb(verbs, "export", "small:export", text)
