@@ -233,7 +233,7 @@ def test_a_node_that_dies_is_told_of(monkeypatch: pytest.MonkeyPatch):
     looks = [[both[0], both[1] | {"Alive": False}], both]
     told: list[str] = []
     ray = SimpleNamespace(nodes=looks.pop)  # the third look fails: the cluster has ended
-    asyncio.run(ray_cluster.watch(ray, told.append, {}))
+    asyncio.run(ray_cluster.watch(ray, told.append))
     assert told == ["A node of the Ray cluster is dead: 10.0.0.2 (2). Its work is asked again."]
 
 

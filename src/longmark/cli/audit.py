@@ -12,8 +12,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from longmark.cli.arguments import INTERRUPTED, NO_VALUE, UNDER, needs_stats, pairs, reading, split
-from longmark.cli.run import run_options
-from longmark.cli.trust import trusting
+from longmark.cli.run import registry_of, run_options
 from longmark.datasets import audit as material
 from longmark.engine.run import finish, make_settings, open_cache
 from longmark.engine.session import RunResult, execute
@@ -61,10 +60,7 @@ def audit(arguments: argparse.Namespace) -> int:
     work = Work(arguments, options, _examples(arguments))
     # an earlier audit's replies in the cache would hide that the judge has changed
     with closing(open_cache(arguments.out / "calls.sqlite" if arguments.against else options.cache)) as cache:
-        registry = Registry(
-            cache, options.timeout, options.max_reply_bytes, config=options.config, trust=trusting(arguments)
-        )
-        settings = make_settings(arguments.metrics, registry, options)
+        settings = make_settings(arguments.metrics, registry_of(arguments, options, cache), options)
         specs = _checked(settings.selected)
         known = [f"{aspect}.{name}" for aspect in ASPECTS for name in (*specs, PAIRS)]
         gates = gates_of(arguments.fail_under, known)

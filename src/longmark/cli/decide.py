@@ -13,15 +13,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from longmark.cli.arguments import INTERRUPTED, UNDER, needs_stats, reading, split
-from longmark.cli.run import code_of, print_estimate, run_options
-from longmark.cli.trust import trusting
+from longmark.cli.run import code_of, print_estimate, registry_of, run_options
 from longmark.engine.estimate import dry_run
 from longmark.engine.run import finish, make_settings, open_cache
 from longmark.engine.session import RunResult, execute
 from longmark.engine.settings import RunOptions, Settings
 from longmark.errors import UnknownName, UserError
 from longmark.models.cache import CallCache
-from longmark.models.registry import Registry
 from longmark.progress import cost, counted
 from longmark.records import Example
 from longmark.records.files import read_object
@@ -59,15 +57,7 @@ def decide(arguments: argparse.Namespace) -> int:
         arguments.answers, reading(arguments), arguments.cluster or QUESTION, options.seed, split(arguments.systems)
     )
     with closing(open_cache(options.cache)) as cache:
-        registry = Registry(
-            cache,
-            options.timeout,
-            options.max_reply_bytes,
-            config=options.config,
-            sends=not arguments.dry_run,
-            trust=trusting(arguments),
-        )
-        settings = make_settings(arguments.metrics, registry, options)
+        settings = make_settings(arguments.metrics, registry_of(arguments, options, cache), options)
         rule = _rule(arguments, settings, answers)
         for notice in answers.notices:
             options.tell(notice)

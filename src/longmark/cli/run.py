@@ -32,6 +32,7 @@ from longmark.engine.session import RunResult, execute
 from longmark.engine.settings import RunOptions, Settings
 from longmark.errors import UserError
 from longmark.metrics import canonical, is_missing
+from longmark.models.cache import CallCache
 from longmark.models.registry import Registry
 from longmark.models.sending import Counts
 from longmark.progress import cost, counted
@@ -58,15 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
     base.check(arguments, arguments.out)
     options = run_options(arguments)
     with closing(open_cache(options.cache)) as cache:
-        registry = Registry(
-            cache,
-            options.timeout,
-            options.max_reply_bytes,
-            config=options.config,
-            sends=not arguments.dry_run,
-            trust=trusting(arguments),
-        )
-        settings = make_settings(arguments.metrics, registry, options)
+        settings = make_settings(arguments.metrics, registry_of(arguments, options, cache), options)
         bounds = {name: spec.bounds for chosen in settings.selected for name, spec in chosen.scores.items()}
         if arguments.fail_under and Reading(arguments.examples, **options.reading).holds_pairs():
             bounds = dict.fromkeys(settings.scores, BOUNDS)
@@ -122,6 +115,18 @@ def _forecast(gates: list[Gate], bounds: Any, settings: Settings, arguments: arg
     forecast = Forecast(gates, bounds, own, cluster or QUESTION, split(arguments.by), arguments.max_unscored)
     forecast.read(Reading(arguments.examples, **{**reading(arguments), "skip_bad": True}), due)
     return forecast
+
+
+def registry_of(arguments: argparse.Namespace, options: RunOptions, cache: CallCache) -> Registry:
+    """The models of a verb that has the options of `run_options`. With --dry-run they send nothing."""
+    return Registry(
+        cache,
+        options.timeout,
+        options.max_reply_bytes,
+        config=options.config,
+        sends=not getattr(arguments, "dry_run", False),
+        trust=trusting(arguments),
+    )
 
 
 def run_options(arguments: argparse.Namespace) -> RunOptions:

@@ -81,14 +81,11 @@ def opened(settings: Settings, cluster: RayCluster, tell: Callable[[str], None])
             crew.start(room)
         elif computing:
             tell("The Ray cluster has no free CPU for metrics: they are computed here.")
-        nodes: dict[str, str] = {}
-        watching = asyncio.get_running_loop().create_task(watch(ray, tell, nodes))
+        watching = asyncio.get_running_loop().create_task(watch(ray, tell))
         try:
             yield RayExecutor(settings.backends, computing if crew else [], crew, teams)
         finally:
             watching.cancel()
-            with suppress(Exception):  # the cluster has ended
-                look(ray, tell, nodes)  # a node that died since the last look
     finally:
         ray.shutdown()
         if folder is not None:
@@ -180,21 +177,18 @@ def _refuse_public(addresses: set[str], cluster: RayCluster) -> None:
         )
 
 
-async def watch(ray: Any, tell: Callable[[str], None], nodes: dict[str, str]) -> None:
-    """Tells of nodes that leave the cluster, for as long as there is one. nodes: as for `look`."""
+async def watch(ray: Any, tell: Callable[[str], None]) -> None:
+    """Tells of nodes that leave the cluster, for as long as there is one."""
+    known: dict[str, str] = {}
     with suppress(Exception):  # the cluster has ended
         while True:
-            await asyncio.to_thread(look, ray, tell, nodes)
+            alive = {
+                one["NodeID"]: one["NodeManagerAddress"] for one in await asyncio.to_thread(ray.nodes) if one["Alive"]
+            }
+            for node in known.keys() - alive.keys():
+                tell(f"A node of the Ray cluster is dead: {known[node]} ({node[:8]}). Its work is asked again.")
+            known = alive
             await asyncio.sleep(_LOOK)
-
-
-def look(ray: Any, tell: Callable[[str], None], nodes: dict[str, str]) -> None:
-    """Tells of nodes that are no longer alive. nodes: the address of each node that was alive at the last look."""
-    alive = {one["NodeID"]: one["NodeManagerAddress"] for one in ray.nodes() if one["Alive"]}
-    for node in nodes.keys() - alive.keys():
-        tell(f"A node of the Ray cluster is dead: {nodes[node]} ({node[:8]}). Its work is asked again.")
-    nodes.clear()
-    nodes.update(alive)
 
 
 # Workers ---------------------------------------------------------------------------------------------------------
