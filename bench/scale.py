@@ -11,7 +11,7 @@ clock, the greatest memory in MB, and how far that is above the same step on the
     again     the same command on the same folder: nothing is left to do
     report    `longmark report` on the folder
     compare   `longmark compare` of its two systems
-    metaeval  `longmark metaeval` of the run beside a label for every answer
+    metaeval  `longmark metaeval` of the run beside a label for every answer, for at most 100,000
     split     `longmark split` into four parts
     parts     the runs of the parts, one after the other, out of the cache (the greatest memory is that of one of them)
     merge     `longmark merge` of them
@@ -46,6 +46,7 @@ from longmark.records import Example
 STEPS = ("run", "again", "report", "compare", "metaeval", "split", "parts", "merge")
 SEEN_BY_NOBODY = "http://127.0.0.1:9"  # the discard port: a call that is sent fails
 PARTS = 4
+LABELS = 100_000  # at most: no one has a million
 
 
 def examples(count: int) -> Iterator[dict[str, Any]]:
@@ -68,7 +69,7 @@ def write_inputs(folder: Path, count: int) -> None:
     with (folder / "examples.jsonl").open("wb") as file:
         file.writelines(orjson.dumps(one) + b"\n" for one in examples(count))
     with (folder / "labels.jsonl").open("wb") as file:
-        for number in range(count):
+        for number in range(0, count, -(-count // LABELS)):
             value = min(100, max(0, score_of(number) + number % 31 - 15))
             label = {"example_id": str(number), "label": "relevance", "value": value, "rater": f"r{number % 5}"}
             file.write(orjson.dumps(label) + b"\n")

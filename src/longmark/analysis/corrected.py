@@ -233,7 +233,7 @@ def answers_of(paths: Sequence[Path], scores: Scores) -> Iterator[ScoredAnswer]:
     questions = {name: place for place, name in enumerate(scores.questions)}
     runs = shortest_names([manifest.folder for manifest in scores.manifests])
     for run, path in enumerate(paths):
-        for answer in read_answers([path]).answers:
+        for answer in read_answers([path]).answers.values():
             own = answer.system or name_of(path)
             each = {BY_RUN: scores.systems[run], BY_EACH: own if own in scores.systems else f"{own} ({runs[run]})"}
             system = each.get(scores.by, own)

@@ -10,7 +10,7 @@ can be compared with the same labels.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -26,7 +26,9 @@ from longmark.scores.manifest import MetricFacts, read_manifest, refuse_pairs
 from longmark.scores.observations import Observation, Observations
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 _NONE, _HASH = float("nan"), 64  # bits
+_FIRST = 3  # answers that an error can show
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,15 +43,19 @@ class Answer:
 
 @dataclass(frozen=True)
 class AnswerScores:
-    """Answers, and for each metric their scores, by the answer's place in `answers`; NaN for none.
+    """For each metric the scores of the answers, by the answer's place; NaN for none.
 
-    unscored: metric -> place -> status; signatures: of each metric, a line for each way that its scores were made (none
-    for rows made elsewhere); mixed: metrics whose scores were not all made by the same models, prompts and parameters;
-    notices: what the readers left out.
+    answers: by place; those that were asked for. questions, system_of: of all answers, the number of the question, and
+    the place of the system in `systems`. unscored: metric -> place -> status, of `answers`; signatures: of each metric,
+    a line for each way that its scores were made (none for rows made elsewhere); mixed: metrics whose scores were not
+    all made by the same models, prompts and parameters; notices: what the readers left out.
     """
 
     sources: tuple[str, ...]
-    answers: tuple[Answer, ...]
+    answers: Mapping[int, Answer]
+    questions: Ints
+    systems: tuple[str, ...]
+    system_of: Ints
     metrics: dict[str, MetricFacts]
     scores: dict[str, Floats]
     unscored: dict[str, dict[int, str]]
@@ -60,7 +66,7 @@ class AnswerScores:
     @cached_property
     def by_id(self) -> dict[str, tuple[int, ...]]:
         found: dict[str, tuple[int, ...]] = {}
-        for place, answer in enumerate(self.answers):
+        for place, answer in self.answers.items():
             found[answer.example_id] = (*found.get(answer.example_id, ()), place)
         return found
 
@@ -68,30 +74,33 @@ class AnswerScores:
     def by_system(self) -> dict[tuple[str, str], tuple[int, ...]]:
         """By question and system."""
         found: dict[tuple[str, str], tuple[int, ...]] = {}
-        for place, answer in enumerate(self.answers):
+        for place, answer in self.answers.items():
             key = (answer.question_id, answer.system)
             found[key] = (*found.get(key, ()), place)
         return found
 
-    @property
-    def systems(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(answer.system for answer in self.answers))
-
 
 Source = str | Path | Iterable[Row]
+Named = Callable[[str, str, str | None], bool]
+"""Whether an answer is asked for, by its example_id, question_id and system (None: of any system)."""
 
 
 def read_answers(
-    given: Source | Sequence[Source], wanted: Sequence[str] = (), lower: Sequence[str] = ()
+    given: Source | Sequence[Source],
+    wanted: Sequence[str] = (),
+    lower: Sequence[str] = (),
+    named: Named | None = None,
 ) -> AnswerScores:
-    """The scores of all sources. wanted: metrics or families; lower: metrics of which lower scores are better.
+    """The scores of all sources. wanted: metrics or families; lower: metrics of which lower scores are better; named:
+    the answers that are asked for (default: all), and some others. Several sources are joined by all their answers.
 
     Errors: UserError if a source has no rows, UnknownName if a metric has none.
     """
     notices: list[str] = []
-    sources = [_read(source, notices) for source in _listed(given)]
+    listed = _listed(given)
+    sources = [_read(source, notices, named if len(listed) == 1 else None) for source in listed]
     names = _names([source.path for source in sources])
-    if empty := next((source for source in sources if not source.answers), None):
+    if empty := next((source for source in sources if not source.questions), None):
         raise no_rows([empty.path or Path("the list")])
     groups = _groups(sources)
     for source in sources:
@@ -101,33 +110,46 @@ def read_answers(
 
 @dataclass(slots=True)
 class _Source:
-    """One source as it was read: answers; scores (NaN: none) and statuses by metric and the answer's place."""
+    """One source as it was read: scores (NaN: none) and statuses by metric and the answer's place, as `AnswerScores`
+    has them. questions: a hash for each answer; at: the id and the system of the last answer."""
 
     path: Path | None
+    named: Named | None
     facts: dict[str, MetricFacts] = field(default_factory=dict)
-    answers: list[Answer] = field(default_factory=list)
+    answers: dict[int, Answer] = field(default_factory=dict)
+    questions: array[int] = field(default_factory=lambda: array("q"))
+    systems: dict[str, int] = field(default_factory=dict)
+    system_of: array[int] = field(default_factory=lambda: array("q"))
+    at: tuple[str, str] | None = None
     texts: dict[str, int] = field(default_factory=dict)  # id -> length and hash of the answer, in one number
     scores: dict[str, array[float]] = field(default_factory=dict)
     unscored: dict[str, dict[int, str]] = field(default_factory=dict)
     signatures: dict[str, list[Signature]] = field(default_factory=dict)
 
+    def asks_for(self, example_id: str, question_id: str, system: str | None) -> bool:
+        return self.named is None or self.named(example_id, question_id, system)
+
     def add(self, one: Observation) -> None:
         """Observations of an answer follow each other."""
-        last, system = self.answers[-1] if self.answers else None, one.system if one.named else ""
-        if last is None or (last.example_id, last.system) != (one.example_id, system):
-            text = self.texts.get(one.example_id)
-            self.answers.append(
-                Answer(one.example_id, one.question_id, system, None if text is None else text >> _HASH)
-            )
-        place, column = len(self.answers) - 1, self.scores[one.metric]
+        system = one.system if one.named else ""
+        if self.at != (one.example_id, system):
+            self.at = one.example_id, system
+            place = len(self.questions)
+            if place < _FIRST or self.asks_for(one.example_id, one.question_id, system):
+                text = self.texts.get(one.example_id)
+                length = None if text is None else text >> _HASH
+                self.answers[place] = Answer(one.example_id, one.question_id, system, length)
+            self.questions.append(hash(one.question_id))
+            self.system_of.append(self.systems.setdefault(system, len(self.systems)))
+        place, column = len(self.questions) - 1, self.scores[one.metric]
         column.extend([_NONE] * (place - len(column)))
         column.append(_NONE if one.score is None else one.score)
-        if one.score is None:
+        if one.score is None and place in self.answers:
             self.unscored[one.metric][place] = one.status
 
     def systems_of(self) -> dict[str, set[str]]:
         found: dict[str, set[str]] = {}
-        for answer in self.answers:
+        for answer in self.answers.values():
             found.setdefault(answer.example_id, set()).add(answer.system)
         return found
 
@@ -141,19 +163,21 @@ def _listed(given: Source | Sequence[Source]) -> list[Source]:
     return listed  # type: ignore[return-value]
 
 
-def _read(given: Source, notices: list[str]) -> _Source:
+def _read(given: Source, notices: list[str], named: Named | None) -> _Source:
     with Observations() as observations:
         if not isinstance(given, str | Path):
-            source = _Source(None)
+            source = _Source(None, named)
             observations.add_rows(given)
         else:
             path = source_of(Path(given))
             manifest = read_manifest(path)
             refuse_pairs((manifest,))
-            source = _Source(path, facts=manifest.metrics())
+            source = _Source(path, named, facts=manifest.metrics())
             observations.add_run(path)
             for example in examples_of(path):
-                if isinstance(example, Example) and example.answer is not None:
+                if not isinstance(example, Example) or example.answer is None:
+                    continue
+                if source.asks_for(example.id, example.question_id, None):
                     text = len(example.answer.strip()) << _HASH
                     source.texts[example.id] = text | hash(example.answer) & (1 << _HASH) - 1
         for metric in observations.metrics:
@@ -162,7 +186,7 @@ def _read(given: Source, notices: list[str]) -> _Source:
         for one in observations.select():
             source.add(one)
         for column in source.scores.values():
-            column.extend([_NONE] * (len(source.answers) - len(column)))
+            column.extend([_NONE] * (len(source.questions) - len(column)))
         notices += observations.notices
     return source
 
@@ -200,7 +224,8 @@ def _same_answers(one: _Source, other: _Source) -> bool:
 
 
 def _joined(sources: Sequence[_Source], names: Sequence[str], groups: Sequence[int]) -> AnswerScores:
-    answers: list[Answer] = []
+    answers: dict[int, Answer] = {}
+    questions, system_of, systems = array("q"), array("q"), dict[str, int]()
     places: dict[tuple[int, str, str], int] = {}
     parts: dict[str, list[tuple[Sequence[int], Floats]]] = {}  # metric -> places and scores
     unscored: dict[str, dict[int, str]] = {}
@@ -209,19 +234,24 @@ def _joined(sources: Sequence[_Source], names: Sequence[str], groups: Sequence[i
     lines: dict[str, list[str]] = {}
     held: dict[tuple[int, str], str] = {}  # (group, id) -> system, if the sources name systems differently
     for source, name, group in zip(sources, names, groups, strict=True):
-        others = [other for other, own in zip(sources, groups, strict=True) if own == group and other is not source]
-        here: Sequence[int] = range(len(answers), len(answers) + len(source.answers))
+        others = [other for other, its in zip(sources, groups, strict=True) if its == group and other is not source]
+        here: Sequence[int] = range(len(questions), len(questions) + len(source.questions))
         if others:
             here = []
-            for answer in source.answers:
+            for at, answer in source.answers.items():
                 system = held.setdefault((group, answer.example_id), answer.system)
-                place = places.setdefault((group, answer.example_id, system), len(answers))
-                if place == len(answers):
-                    answers.append(replace(answer, system=system))
+                place = places.setdefault((group, answer.example_id, system), len(questions))
+                if place == len(questions):
+                    answers[place] = replace(answer, system=system)
+                    questions.append(source.questions[at])
+                    system_of.append(systems.setdefault(system, len(systems)))
                 places[group, answer.example_id, answer.system] = place
                 here.append(place)
         else:
-            answers += source.answers
+            answers.update({here[at]: answer for at, answer in source.answers.items()})
+            questions += source.questions
+            own = [systems.setdefault(system, len(systems)) for system in source.systems]
+            system_of.extend(own[at] for at in source.system_of)
         for metric in source.scores:
             twice = any(_scored_otherwise(source, other, metric) for other in others)
             label = f"{metric} ({name})" if twice else metric
@@ -231,20 +261,29 @@ def _joined(sources: Sequence[_Source], names: Sequence[str], groups: Sequence[i
             lines.setdefault(label, []).extend(one.line(metric) for one in made if one.version)
             parts.setdefault(label, []).append((here, np.array(source.scores[metric])))
             unscored.setdefault(label, {}).update({here[at]: why for at, why in source.unscored[metric].items()})
-    scores = {label: np.full(len(answers), np.nan) for label in parts}
+    scores = {label: np.full(len(questions), np.nan) for label in parts}
     for label, of in parts.items():
         for here, column in of:
             there = ~np.isnan(column)
             scores[label][np.array(here, dtype=np.int64)[there]] = column[there]
     return AnswerScores(
         tuple(names),
-        tuple(answers),
+        answers,
+        _numbered(np.frombuffer(questions, dtype=np.int64)),
+        tuple(systems),
+        np.frombuffer(system_of, dtype=np.int64),
         facts,
         scores,
         unscored,
-        {label: tuple(dict.fromkeys(own)) for label, own in lines.items()},
-        tuple(label for label, own in ways.items() if len(own) > 1),
+        {label: tuple(dict.fromkeys(its)) for label, its in lines.items()},
+        tuple(label for label, made in ways.items() if len(made) > 1),
     )
+
+
+def _numbered(hashes: Ints) -> Ints:
+    """The numbers from 0 in place of the hashes, in the order in which these first occur."""
+    _, first, inverse = np.unique(hashes, return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(first))[inverse]
 
 
 def _scored_otherwise(one: _Source, other: _Source, metric: str) -> bool:
@@ -254,7 +293,7 @@ def _scored_otherwise(one: _Source, other: _Source, metric: str) -> bool:
     mine, theirs = (
         {
             its.example_id: score
-            for its, score in zip(source.answers, source.scores[metric], strict=True)
+            for its, score in zip(source.answers.values(), source.scores[metric], strict=True)
             if score == score
         }
         for source in (one, other)

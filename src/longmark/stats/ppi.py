@@ -65,7 +65,7 @@ def ppi_mean(
     weight: float | None = None,
     level: float = 0.95,
     method: Method = "t",
-    clusters: Sequence[Hashable] | None = None,
+    clusters: Sequence[Hashable] | Ints | None = None,
 ) -> PpiMean:
     """human: a label for each item, None if nobody labelled it; judge: a score for each item.
 

@@ -35,10 +35,13 @@ def complete_rows(*columns: Values) -> tuple[list[Floats], NDArray[np.bool_]]:
     return [array[keep] for array in arrays], keep
 
 
-def cluster_numbers(clusters: Sequence[Hashable], keep: NDArray[np.bool_]) -> tuple[Ints, int]:
+def cluster_numbers(clusters: Sequence[Hashable] | Ints, keep: NDArray[np.bool_]) -> tuple[Ints, int]:
     """For each row that stays the number of its cluster, and how many clusters there are. Any hashable names one."""
     if len(clusters) != len(keep):
         raise UserError(f"every row needs a cluster: there are {len(keep)} rows and {len(clusters)} clusters")
+    if isinstance(clusters, np.ndarray):
+        names, found = np.unique(clusters[keep], return_inverse=True)
+        return found, len(names)
     known: dict[Hashable, int] = {}
     numbers = [known.setdefault(name, len(known)) for name, stays in zip(clusters, keep, strict=True) if stays]
     return np.array(numbers, dtype=np.int64), len(known)

@@ -80,7 +80,7 @@ def test_two_systems_with_the_same_ids_are_one_metric(tmp_path: Path):
     marks = read_answers([first, second / "rows.jsonl"])
     assert list(marks.metrics) == ["m"]
     assert marks.systems == ("one", "two")
-    assert [answer.length for answer in marks.answers] == [3, 2]
+    assert [answer.length for answer in marks.answers.values()] == [3, 2]
 
 
 def test_rows_of_a_file_and_names_of_metrics(tmp_path: Path):
@@ -171,3 +171,24 @@ def test_a_labelled_answer_takes_little_memory():
     assert len(held[0]) == answers
     assert now < 650 * answers  # bytes; 510 and 770 when this was written
     assert peak < 1_000 * answers
+
+
+@pytest.mark.parametrize("choices", [False, True])
+def test_answers_without_a_label_are_held_as_numbers_alone_and_count_as_before(
+    choices: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    places = range(400)
+    examples = [Example(id=f"e{i}", question_id=f"q{i // 4}", question="Q?", answer="x" * (i % 31)) for i in places]
+    about = [{"question_id": f"q{i // 4}", "system": "xyxz"[i % 4]} for i in places]
+    rows = [row(f"e{i}", "m", i % 17 / 17, **about[i]) for i in places]
+    given = write_run(tmp_path / "run", examples, rows, {**manifest(), "metrics": {"m": {"bounds": [0, 1]}}})
+    labels: list[dict[str, Any]] = [{"example_id": f"e{10 * n}", "value": n % 3 / 2, "rater": "r"} for n in range(40)]
+    if choices:
+        labels = [{"question_id": f"q{n}", "a": "z", "b": "y", "choice": "ab"[n % 2]} for n in range(40)]
+    few = metaeval(given, labels)
+    assert len(read_answers(given, named=lambda id, *_: id == "e300").answers) == 3 + 1
+    monkeypatch.setattr("longmark.analysis.metaeval.labels.named_by", lambda _: lambda *_: True)
+    every = metaeval(given, labels)
+    assert repr(few) == repr(every)
+    assert few.labels[0].join.only_in_rows == (360, 320)[choices]
+    assert choices or {one.system for one in few.labels[0].powered} == {"all", "x"}

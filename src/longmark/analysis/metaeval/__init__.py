@@ -50,7 +50,7 @@ def metaeval(
     UserError and its subclasses if a side cannot be read, or nothing can be joined; UnknownName for an unknown option.
     """
     from longmark.analysis.metaeval.choices import choice_label
-    from longmark.analysis.metaeval.labels import check_any, join
+    from longmark.analysis.metaeval.labels import check_any, join, named_by
     from longmark.analysis.metaeval.ragchecker import labels_of, pairs_in
     from longmark.analysis.metaeval.ratings import rating_label
     from longmark.report.format import counted, direction
@@ -68,7 +68,7 @@ def metaeval(
                 if name not in given.labels:
                     hint = f"The labels are {', '.join(given.labels[:20])}."
                     raise UnknownName(f"label in {option}", name, given.labels, hint)
-        scores = read_answers(_sources(rows), chosen.metrics, chosen.lower)
+        scores = read_answers(_sources(rows), chosen.metrics, chosen.lower, named_by(given))
         joined = {name: join(given, scores, name) for name in dict.fromkeys(chosen.labels or given.labels)}
         check_any([its for _, its in joined.values()], given, scores)
     of = choice_label if given.choices else rating_label

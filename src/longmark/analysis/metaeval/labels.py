@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from longmark.errors import BadInput, UserError
 from longmark.records.files import BadLines, at
-from longmark.scores.answers import AnswerScores
+from longmark.scores.answers import AnswerScores, Named
 from longmark.scores.labels import Labels, first_few
 from longmark.scores.observations import Observation
 
@@ -181,6 +181,20 @@ Place = tuple[tuple[int, ...], str | None]
 """Places in `AnswerScores.answers`; or (), and the reason."""
 
 
+def named_by(human: Labels) -> Named:
+    """Whether a label can belong to an answer."""
+    ids: set[str] = set()
+    of_systems: set[tuple[str, str | None]] = set()
+    for one in human.select():
+        if human.choices:
+            for side in (one.given["a"], one.given["b"]):
+                ids.add(side)
+                of_systems |= {(one.question_id, side), (one.question_id, None)}
+        else:
+            ids.add(one.example_id)
+    return lambda id, question, system: id in ids or (question, system) in of_systems
+
+
 def join(human: Labels, scores: AnswerScores, label: str) -> tuple[list[Item], Join]:
     """The items of a label. Two answers that were shown in both orders, or named in two ways, are one pair.
 
@@ -197,7 +211,7 @@ def join(human: Labels, scores: AnswerScores, label: str) -> tuple[list[Item], J
     joined = {item.places for item in items if item.places}
     used = {place for places in joined for place in places}
     unmatched = tuple(Unmatched(reason, len(its), tuple(its[:5])) for reason, its in ranked)
-    return items, Join(len(items), len(joined), unmatched, len(scores.answers) - len(used))
+    return items, Join(len(items), len(joined), unmatched, len(scores.questions) - len(used))
 
 
 def _ratings(human: Labels, scores: AnswerScores, label: str, wrong: BadLines) -> list[Item]:
@@ -308,11 +322,11 @@ def check_any(joins: Sequence[Join], human: Labels, scores: AnswerScores) -> Non
         return
     if human.choices:
         theirs = [_name(one) for one in human.select()]
-        ours = [f"{one.question_id}: {one.system} ({one.example_id})" for one in scores.answers]
+        ours = [f"{one.question_id}: {one.system} ({one.example_id})" for one in scores.answers.values()]
         mend = "question_id with a and b as systems, or a and b as example_ids, must be those of the rows"
     else:
         theirs = [one.example_id for one in human.select()]
-        ours = [one.example_id for one in scores.answers]
+        ours = [one.example_id for one in scores.answers.values()]
         mend = "name the column that holds the rows' ids with --map example_id=COLUMN"
     reasons = "; ".join(f"{each.count:,}: {each.reason}" for one in joins for each in one.unmatched)
     raise UserError(

@@ -298,22 +298,21 @@ class _Sample:
         return ClassErrors(tuple(results), n, error, float(right), None)
 
     def powered(self) -> Iterator[PoweredMean]:
-        answers, low, high = self.scores.answers, self.scale.low or 0.0, self.scale.high or 0.0
-        ratings = np.full(len(answers), np.nan)
+        every, low, high = self.scores, self.scale.low or 0.0, self.scale.high or 0.0
+        ratings = np.full(len(every.questions), np.nan)
         ratings[self.places] = self.ratings
         rated = ~np.isnan(ratings)
-        systems = np.array([answer.system for answer in answers], dtype=object)
-        questions = np.array([answer.question_id for answer in answers], dtype=object)
-        groups = [(ALL, np.ones(len(answers), dtype=bool))]
-        if len(self.scores.systems) > 1:
-            groups += [(system, systems == system) for system in self.scores.systems]
-        for metric, facts in self.scores.metrics.items():
-            scores = on_scale(self.scores.scores[metric], facts, low, high)
+        groups = [(ALL, np.ones(len(ratings), dtype=bool))]
+        if len(every.systems) > 1:
+            groups += [(name, every.system_of == place) for place, name in enumerate(every.systems)]
+        for metric, facts in every.metrics.items():
+            scores = on_scale(every.scores[metric], facts, low, high)
             if scores is None:
                 continue
             for system, here in groups:
                 if (here & ~rated & ~np.isnan(scores)).any() and (here & rated).any():
-                    clusters = clusters_of(questions[here].tolist())
+                    questions = every.questions[here]
+                    clusters = questions if len(np.unique(questions)) < len(questions) else None
                     mean = ppi_mean(ratings[here], scores[here], clusters=clusters, level=self.options.level)
                     yield PoweredMean(metric, system, mean)
 
