@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import resource
 from collections import Counter
 from dataclasses import replace
 from decimal import Decimal
@@ -15,6 +16,7 @@ from hypothesis import given as drawn
 from hypothesis import strategies as st
 from tests.program import FRE, QR, manifest_of, names_in, rows_of, write_jsonl
 
+from longmark.cli import main
 from longmark.engine.merge import merge
 from longmark.engine.session import RunResult, execute
 from longmark.engine.settings import SessionOptions, Settings, check, choose
@@ -641,7 +643,7 @@ def test_an_answer_that_a_part_lost_counts_as_removed_in_the_merged_run(tmp_path
 # Status --------------------------------------------------------------------------------------------------------------
 
 
-def test_status_of_runs_in_every_state(tmp_path: Path, two: list[Path]):
+def test_status_of_runs_in_every_state(tmp_path: Path, two: list[Path], capsys: pytest.CaptureFixture[str]):
     executed(tmp_path / "in.jsonl", tmp_path / "poor", settings_of((QR,)), budget=Budget(3))
     done = status(two[0])
     assert (done.part, done.state, done.rows, done.unscored, done.usd) == ("1/2", "finished", done.total, 0, 0.0)
@@ -669,6 +671,24 @@ def test_status_of_runs_in_every_state(tmp_path: Path, two: list[Path]):
     (two[0] / "rows.jsonl").write_bytes(b"{}\n")
     with pytest.raises(UserError, match=r"rows.jsonl:1: is not a row"):
         status(two[0])
+    capsys.readouterr()
+    assert main(["status", str(tmp_path), str(two[1]), str(two[0])]) == 2  # one line each, also beside wrong ones
+    out, err = capsys.readouterr()
+    assert str(two[1]) in out
+    assert f"{tmp_path} is not a run folder" in err
+    assert "rows.jsonl:1: is not a row" in err
+
+
+def test_more_parts_than_files_that_may_be_open(tmp_path: Path):
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    (tmp_path / "in.jsonl").write_text('{"question": "Why?", "answer": "So."}\n')
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(soft, 200), hard))
+    try:
+        with pytest.raises(UserError, match=r"--parts 1000: a process may open 1\d\d more files here; use fewer parts"):
+            split(tmp_path / "in.jsonl", 1000, tmp_path / "parts")
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    assert not (tmp_path / "parts").exists()
 
 
 def test_a_run_that_begins_while_its_status_is_read_waits_a_moment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -223,3 +223,9 @@ def test_no_message_has_a_part_of_the_password(url: str, monkeypatch: pytest.Mon
     assert "ses" not in str(caught.value).replace("addresses", "")
     assert "ame@" not in str(caught.value).replace("NAME@", "")
     assert "ses" not in str(stores.shown(url))
+
+
+def test_a_mistyped_option_of_the_url_is_told_by_what_it_resembles():
+    pytest.importorskip("psycopg")
+    with pytest.raises(UserError, match=r"neither key_env nor one of libpq's; did you mean sslmode\?"):
+        CallCache("postgres://u@127.0.0.1:1/db?sslmod=require")

@@ -18,6 +18,7 @@ from longmark.engine.split import LIMITS
 from longmark.engine.split import split as split_into
 from longmark.engine.status import RunStatus
 from longmark.engine.status import status as status_of
+from longmark.errors import UserError
 from longmark.progress import cost, counted
 from longmark.records.parts import SUFFIX
 from longmark.report.tables import Column, Table, as_text
@@ -65,11 +66,18 @@ def merge(arguments: argparse.Namespace) -> int:
 
 
 def status(arguments: argparse.Namespace) -> int:
-    found = [status_of(run) for run in arguments.runs]
+    found, wrong = list[RunStatus](), list[str]()
+    for run in arguments.runs:
+        try:
+            found.append(status_of(run))
+        except UserError as error:  # the others are shown all the same
+            wrong.append(str(error))
     if arguments.json:
         print(orjson.dumps([asdict(one) for one in found], option=orjson.OPT_INDENT_2).decode())
-        return 0
-    _print(("run", "part", "state", "rows", "unscored", "cost", "rows/s"), [_line(one) for one in found])
+    elif found:
+        _print(("run", "part", "state", "rows", "unscored", "cost", "rows/s"), [_line(one) for one in found])
+    if wrong:
+        raise UserError("\n".join(wrong))
     return 0
 
 

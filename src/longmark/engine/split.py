@@ -10,6 +10,7 @@ in its usage. `engine.merge` needs both.
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -53,7 +54,14 @@ def split(
     be divided; BadInput for bad records (without `skip_bad`).
     """
     with replaced(out, SPLIT_FILE) as new, ExitStack() as opened:
-        files = [opened.enter_context(open(new / f"{n}{SUFFIX}", "wb")) for n in range(1, parts + 1)]
+        files = []
+        try:
+            files += (opened.enter_context(open(new / f"{n}{SUFFIX}", "wb")) for n in range(1, parts + 1))
+        except OSError as error:
+            if error.errno != errno.EMFILE:
+                raise
+            most = f"a process may open {len(files):,} more files here; use fewer parts, or raise `ulimit -n`"
+            raise UserError(f"--parts {parts}: {most}") from None
         counts, every = [0] * parts, hashlib.sha256()
         for file in files:
             file.seek(HEAD)

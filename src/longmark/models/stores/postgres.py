@@ -16,6 +16,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from difflib import get_close_matches
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
@@ -416,6 +417,13 @@ def _read(url: str) -> tuple[dict[str, Any], str]:
     password = os.environ.get(variable) if variable else None
     if variable and not password:
         raise UserError(f"the variable {variable}, named by key_env in the URL of the call cache, is not set")
+    known = {one.keyword.decode() for one in psycopg.pq.Conninfo.get_defaults()}
+    if unknown := next((name for name in query if name not in known), None):  # it may be a part of a password
+        like = get_close_matches(unknown, known, 1)
+        raise UserError(
+            "the URL of the call cache has an option that is neither key_env nor one of libpq's"
+            + (f"; did you mean {like[0]}?" if like else "")
+        )
     found: dict[str, Any] | None = None
     with suppress(psycopg.Error):
         found = conninfo_to_dict(urlunsplit(parts._replace(query=urlencode(query))))
