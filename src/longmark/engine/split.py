@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import orjson
 
@@ -54,7 +54,7 @@ def split(
     be divided; BadInput for bad records (without `skip_bad`).
     """
     with replaced(out, SPLIT_FILE) as new, ExitStack() as opened:
-        files = []
+        files = list[BinaryIO]()
         try:
             files += (opened.enter_context(open(new / f"{n}{SUFFIX}", "wb")) for n in range(1, parts + 1))
         except OSError as error:

@@ -191,4 +191,4 @@ def test_answers_without_a_label_are_held_as_numbers_alone_and_count_as_before(
     every = metaeval(given, labels)
     assert repr(few) == repr(every)
     assert few.labels[0].join.only_in_rows == (360, 320)[choices]
-    assert choices or {one.system for one in few.labels[0].powered} == {"all", "x"}
+    assert choices or {one.system for one in few.labels[0].powered} == {"all", "x"}  # type: ignore[union-attr]
