@@ -79,6 +79,12 @@ def test_a_budget_stops_it_undecided_and_more_money_resumes_it(server: Server, c
     assert server.counts["requests"] == 80, "what was paid is kept"
 
 
+def test_the_budget_is_that_of_all_looks_together(server: Server, capsys: pytest.CaptureFixture[str]):
+    assert decided(server, "--look", "5", "--max-calls", "25") == 0
+    assert "after 12 of 60 questions" in capsys.readouterr().out
+    assert server.counts["requests"] == 25
+
+
 def test_the_rule_and_the_answers_cannot_change(server: Server, capsys: pytest.CaptureFixture[str]):
     assert decided(server, "--quiet") == 0
     assert decided(server, "--alpha", "0.1", "--margin", "0.2") == 2

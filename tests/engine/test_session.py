@@ -269,6 +269,17 @@ def test_a_spent_budget_leaves_rows_with_a_reason_and_the_next_run_goes_on(tmp_p
     assert len(judge.requests) == 5
 
 
+def test_the_same_options_give_every_session_the_whole_budget(tmp_path: Path):
+    judge, options = FakeChat("80"), SessionOptions(quiet=True, budget=Budget(max_calls=2))
+    store = CallCache(tmp_path / "calls.sqlite")
+    left = []
+    for _session in range(3):
+        result = asyncio.run(execute(records(5), settings_of(judge, QR), tmp_path / "r", store, options))
+        left.append([row.status for row in result.rows()].count("over_budget"))
+    store.close()
+    assert left == [3, 1, 0]
+
+
 def test_what_would_finish_a_run_counts_a_computation_with_several_scores_once(tmp_path: Path):
     """Of the two scores of a computation the first has its usage: 4 calls and $.50 an example, for two examples."""
     paid, none = Usage(calls=4, prompt_tokens=30, completion_tokens=10, usd=0.5), Usage()

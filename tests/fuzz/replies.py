@@ -103,7 +103,7 @@ async def _case(rng: random.Random, folder: Path, scene: Scene, metric: str, exa
             )
             settings = make_settings([metric], Registry(calls), chosen)
             options = SessionOptions(budget=budget, quiet=True, concurrency=concurrency, check_profiles=False)
-            result = await session.execute(given, settings, folder / name, calls, options)
+            result = await session.execute(given, settings, folder / name, calls, options, budget)
             return list(result.rows())
         finally:
             calls.close()

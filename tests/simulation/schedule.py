@@ -325,7 +325,8 @@ class _Run:
                 handle_signals=True,
                 batching=Batching(True, 8, resend_unknown=session.resends is True) if self.house else NO_BATCHES,
             )
-            return await execute(self.records, settings, self.folder / session.folder, cache, options)
+            folder = self.folder / session.folder
+            return await execute(self.records, settings, folder, cache, options, self.budgets[process])
 
         name = f"session {number}" if number >= 0 else f"the last session of {session.folder}"
         process = self.world.start(name, main)

@@ -20,9 +20,7 @@ from longmark.engine.settings import RunOptions
 from longmark.errors import UserError
 from longmark.metrics import Selected
 from longmark.models.cache import CallCache
-from longmark.models.registry import Registry
 from longmark.models.sending import Counts
-from longmark.models.trust import Trust
 from longmark.progress import cost, counted
 from longmark.records import Answered, Example, Row
 from longmark.records.read import Reading
@@ -61,6 +59,7 @@ def audit(arguments: argparse.Namespace) -> int:
     # an earlier audit's replies in the cache would hide that the judge has changed
     with closing(open_cache(arguments.out / "calls.sqlite" if arguments.against else options.cache)) as cache:
         settings = make_settings(arguments.metrics, registry_of(arguments, options, cache), options)
+        arguments.trust = True  # asked for with these settings; the runs below read the same file
         specs = _checked(settings.selected)
         known = [f"{aspect}.{name}" for aspect in ASPECTS for name in (*specs, PAIRS)]
         gates = gates_of(arguments.fail_under, known)
@@ -189,10 +188,9 @@ class Work:
         """One run of the audit. _Stopped if it did not reach its end."""
         own: dict[str, Any] = {"judges": [judge], "mapping": {}, "limit": None, "encoding": "", "skip_bad": False}
         asked = replace(self.options, **{**own, **how})
-        object.__setattr__(asked, "budget", self.options.budget)  # of all runs together
-        registry = Registry(cache, asked.timeout, asked.max_reply_bytes, config=asked.config, trust=Trust(given=True))
+        registry = registry_of(self.arguments, asked, cache)
         settings = make_settings(metrics, registry, replace(asked, tell=lambda _notice: None))
-        result = await execute(examples, settings, out, cache, asked)
+        result = await execute(examples, settings, out, cache, asked, self.options.budget)
         self.spent = self.spent.plus(result.counts)
         unreadable = in_words(result.unreadable) if result.unreadable else ""
         if why := result.budget or result.refused or unreadable or result.stopped or "; ".join(result.closed):

@@ -219,7 +219,8 @@ class Looks:
             looked = min(total, looked or next_look(0, self.look))
             asked = self.answers.first(looked)
             stopping = {"rule": self._fixed(), "looked": looked, "total": total}
-            result = await execute(asked, self.settings, self.out, self.cache, replace(self.options, stopping=stopping))
+            options = replace(self.options, stopping=stopping)
+            result = await execute(asked, self.settings, self.out, self.cache, options, self.options.budget)
             self.calls += result.counts.calls
             self.usd = None if self.usd is None or result.counts.usd is None else self.usd + result.counts.usd
             if result.stopped not in (None, "budget"):

@@ -96,14 +96,22 @@ class RunResult:
 
 
 async def execute(
-    examples: ExampleSource, settings: Settings, out: Path, cache: CallCache, options: SessionOptions
+    examples: ExampleSource,
+    settings: Settings,
+    out: Path,
+    cache: CallCache,
+    options: SessionOptions,
+    shared: Budget | None = None,
 ) -> RunResult:
-    """Scores examples into the folder `out`. Raises UserError before any call, and whatever is a bug in longmark."""
+    """Scores examples into the folder `out`. Raises UserError before any call, and whatever is a bug in longmark.
+
+    shared: the budget of several sessions together; None: a new one, with the limits of the options."""
     retry, part = options.retried, part_of(examples)
     options = limited(options, part) if part else options
     settings = replace(settings, turns=part.turns) if part else settings
     check_turns(settings)
-    check_budget(settings.backends, options.budget)
+    budget = options.budget.unspent() if shared is None else shared
+    check_budget(settings.backends, budget)
     if options.ray is not None:
         from longmark.engine import ray_cluster
 
@@ -160,7 +168,7 @@ async def execute(
         client = Client(
             cache,
             concurrency=options.concurrency,
-            budget=options.budget,
+            budget=budget,
             price_of=price_of,
             run=out,
             resend_unknown=options.resend_unknown is not False,
@@ -222,12 +230,12 @@ async def execute(
                         options.tell(notice)
                     for model in {id(model): model for model in settings.backends.all()}.values():
                         await model.close()
-                    if options.budget.group is not None:
-                        await options.budget.group.close()
+                    if budget.group is not None:
+                        await budget.group.close()
             unreadable = tuple(verdicts.unreadable())
             stopped = "interrupt" if interrupted else "refused" if client.refused else None
             stopped = stopped or ("unreadable" if client.stopped and unreadable else None)
-            stopped = stopped or ("budget" if options.budget.stopped else None)
+            stopped = stopped or ("budget" if budget.stopped else None)
             folder.put_in_order()
             if client.not_resent:
                 options.tell(
@@ -259,7 +267,7 @@ async def execute(
             tuple(unscored),
             tuple(inapplicable),
             tuple(client.closed()),
-            options.budget.stopped,
+            budget.stopped,
             client.refused,
             progress.total - progress.done,
             tuple(unjudged),

@@ -127,7 +127,11 @@ def limited(options: SessionOptions, part: Part) -> SessionOptions:
             f"--budget-group: the part has a share of {option} of its own; split without {option} and give "
             "each run the limit that all share"
         )
-    options = replace(options, concurrency=min(options.concurrency, part.concurrency or options.concurrency))
+    options = replace(
+        options,
+        concurrency=min(options.concurrency, part.concurrency or options.concurrency),
+        budget=options.budget.unspent(),
+    )
     for name in LIMITS[:3]:
         limits = [limit for limit in (getattr(options.budget, name), getattr(part, name)) if limit is not None]
         setattr(options.budget, name, min(limits, default=None))

@@ -95,6 +95,10 @@ class Budget:
     _tokens_out: int = 0
     _usd_out: float = 0.0
 
+    def unspent(self) -> Budget:
+        """A new budget with the same limits."""
+        return Budget(self.max_calls, self.max_tokens, self.max_usd)
+
     @property
     def limited(self) -> bool:
         return (self.max_calls, self.max_tokens, self.max_usd) != (None, None, None)

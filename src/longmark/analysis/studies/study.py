@@ -185,7 +185,7 @@ def scoring_stage(
         out.parent.mkdir(parents=True, exist_ok=True)
         if not session.quiet:
             session.tell(f"{name} …")
-        result = await execute(answers, settings, out, session.cache, options)
+        result = await execute(answers, settings, out, session.cache, options, session.budget)
         interrupted = result.stopped == INTERRUPT
         rows = [] if interrupted else list(result.rows())
         no_reply = [f"{row.example_id} {row.metric}: {row.reason}" for row in rows if row.status in RETRIED]
