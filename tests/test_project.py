@@ -153,6 +153,8 @@ def test_paths_are_relative_to_the_file(folder: Path, monkeypatch: pytest.Monkey
         ("metaeval one other.csv", {"rows": [Path("runs/one")], "human": Path("other.csv")}),
         ("power two", {"runs": [Path("runs/two")], "effect": 0.2}),
         ("look one", {"examples": Path("a.jsonl"), "limit": 2, "map": ["answer=output"]}),
+        ("decide", {"answers": [Path("a.jsonl"), Path("b.jsonl")], "metrics": ["m"], "out": Path("runs/ab")}),
+        ("decide two one --alpha 0.1", {"answers": [Path("b.jsonl"), Path("a.jsonl")], "out": Path("runs/ab")}),
         ("annotate init one", {"runs": [Path("runs/one")], "template": "pairs"}),
         ("annotate serve", {"study": Path("study.yaml"), "port": 9}),
         ("annotate status", {"study": Path("study.yaml")}),
@@ -162,7 +164,8 @@ def test_paths_are_relative_to_the_file(folder: Path, monkeypatch: pytest.Monkey
 def test_the_verbs_read_their_sections(words: str, expected: dict[str, Any]) -> None:
     written(
         "runs: {one: {examples: a.jsonl, metrics: m, map: {answer: output}, limit: 2},\n"
-        "  two: {examples: a.jsonl, metrics: m}}\n"
+        "  two: {examples: b.jsonl, metrics: m}}\n"
+        "decide: {answers: [one, two], metrics: m, margin: 0.1, out: runs/ab}\n"
         "report: {max_unscored: 0.25}\n"
         "compare: {runs: [one, two], margin: 0.1, alpha: 0.01}\n"
         "metaeval: {human: ratings.csv, map: {value: Note}}\n"

@@ -38,7 +38,7 @@ def prepare(leaf: argparse.ArgumentParser, words: Sequence[str]) -> None:
         return
     place: Place = tuple(verb.split())
     options = dict(project.sections.get(verb, {}))
-    if "examples" in stands_for.values() and named:
+    if "examples" in stands_for and named:
         own = {action.dest for action in leaf._actions}
         options |= {key: one for key, one in project.runs[named[0]].items() if key in own}
         place = ("runs", named[0])

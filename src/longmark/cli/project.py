@@ -99,7 +99,7 @@ class Project:
                 elif actions[key].metavar == "MODEL":
                     reach = of_name(one)
                     yield Reach(**{**vars(reach), "name": f"{where}: {one}"})
-                elif (verb, key) == ("run", "metrics"):
+                elif verb in ("run", "decide") and key == "metrics":
                     yield from _code_of(where, one)
 
 

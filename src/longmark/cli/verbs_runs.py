@@ -89,6 +89,7 @@ def _decide(verbs: Any) -> None:
     spend = add_calls(one)
     add(spend, "--dry-run", "", "print the calls, tokens and cost of all questions; send nothing")
     add_keep_going(spend)
+    add_project(one)
 
 
 def _audit(verbs: Any) -> None:

@@ -46,7 +46,7 @@ from longmark.records import yaml_file
 from longmark.records.values import found, problems
 
 FILE = "longmark.yaml"
-SECTIONS = ("runs", "run", "look", "report", "compare", "metaeval", "power", "annotate")  # what else the file holds
+SECTIONS = ("runs", "run", "look", "report", "compare", "metaeval", "power", "decide", "annotate")  # what else it holds
 _NAME = re.compile("[A-Za-z0-9][A-Za-z0-9._-]*")
 _HEADER = re.compile("[A-Za-z0-9!#$%&'*+.^_`|~-]+")  # RFC 9110, section 5.6.2
 _TRANSPORT = (
