@@ -2,7 +2,7 @@
 FROM python:3.13-slim AS longmark
 ARG EXTRAS=stats,rag,classic,graphs,parquet
 WORKDIR /src
-COPY pyproject.toml README.md LICENSE ./
+COPY pyproject.toml README.md LICENSE THIRD-PARTY.md ./
 COPY src ./src
 RUN pip install --no-cache-dir ".[${EXTRAS}]" && rm -rf /src \
     && useradd --create-home --uid 1000 longmark && install -d -o longmark -g longmark -m 1777 /cache /work
