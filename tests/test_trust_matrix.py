@@ -240,6 +240,7 @@ def leaves(parser: argparse.ArgumentParser, name: str = "") -> Iterator[tuple[st
 # The project: its keys are options of verbs ---------------------------------------------------------------------------
 
 SCORED = "examples: a.jsonl, out: one"
+TWO = "answers: [a.jsonl, b.jsonl]"
 OUT = "../outside/new"
 PROJECT = {
     "run, endpoint": ("run one", f"runs: {{one: {{{SCORED}, metrics: ccrs, judge: 'm@THEIRS'}}}}", "endpoint"),
@@ -261,6 +262,10 @@ PROJECT = {
     "compare": ("compare", f"compare: {{runs: none, out: {OUT}}}", ""),
     "metaeval": ("metaeval", f"metaeval: {{rows: none, human: ratings.csv, out: {OUT}}}", ""),
     "power": ("power", f"power: {{runs: none, out: {OUT}}}", ""),
+    "decide, endpoint": ("decide", f"decide: {{{TWO}, out: one, metrics: ccrs, judge: 'm@THEIRS'}}", "endpoint"),
+    "decide, code": ("decide", f"decide: {{{TWO}, out: one, metrics: m.py}}", "code or command"),
+    "decide, folder": ("decide", f"decide: {{{TWO}, out: {OUT}, metrics: ccrs, judge: embedded}}", ""),
+    "decide, name of a run": ("decide one", "runs: {one: {examples: ../outside/a.jsonl}}", ""),
     "annotate init": ("annotate init", f"annotate: {{init: {{runs: scored, out: {OUT}}}}}", "outside"),
     "annotate check": ("annotate check", "annotate: {study: ../outside/study.yaml}", ""),
     "annotate import": ("annotate import", "annotate: {study: ../outside/study.yaml}", ""),
