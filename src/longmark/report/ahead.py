@@ -76,14 +76,14 @@ def _lead(index: Observations, summary: Summary, metric: str, systems: Sequence[
     a, b = sorted(numbers, key=lambda one: -sign * math.fsum(columns.counted[one]))[:2]
     width = None if facts.lo is None or facts.hi is None else facts.hi - facts.lo
     level = 1 - _ALPHA / pairs
-    scored = [(isnan(x), isnan(y)) for x, y in zip(columns.common[a], columns.common[b], strict=True)]
+    without = bytes(isnan(x) + isnan(y) for x, y in zip(columns.common[a], columns.common[b], strict=True))
     results, means = [], list[float]()
-    for of, missing in ((columns.common, any), (columns.counted, all)):
-        there = [not missing(of_both) for of_both in scored]
-        apart = [sign * (x - y) for x, y, kept in zip(of[a], of[b], there, strict=True) if kept]
+    for of, most in ((columns.common, 0), (columns.counted, 1)):  # how many of both may be without a score
+        there = [missing <= most for missing in without]
+        apart = array("d", (sign * (x - y) for x, y, kept in zip(of[a], of[b], there, strict=True) if kept))
         means.append(math.fsum(apart))
         clusters = [name for name, kept in zip(columns.clusters, there, strict=False) if kept] or None
-        if len(set(clusters or range(len(apart)))) < _FEWEST:
+        if (len(set(clusters)) if clusters else len(apart)) < _FEWEST:
             results.append(FEW)
         elif not any(apart):
             results.append(EQUAL)

@@ -63,7 +63,7 @@ def mean_of_groups(groups: Iterable[Sequence[float]], bounds: Bounds = (None, No
     Where all values, or the means of all clusters, are equal, the interval is that of `equal_interval` with the
     effective number of clusters. No interval, and `reason` says why, for fewer than two clusters, for equal values
     without bounds, and for values too large to be averaged. `clusters` and `effective` are None if each value is one;
-    `remark` says so where there are too few. Two numbers are kept for each cluster.
+    `remark` says so where there are too few. Four numbers are kept for each cluster.
     UserError for a level outside (0, 1), ValueError for a value that is not finite.
     """
     check_level(level)
@@ -99,7 +99,7 @@ def mean_of_groups(groups: Iterable[Sequence[float]], bounds: Bounds = (None, No
         return made(None, reason="there is only 1 value" if n else "there are no values")
     if number < 2:
         return made(None, reason=f"all {n} values belong to one cluster")
-    apart = [total - count * mean for total, count in zip(sums, counts, strict=True)]
+    apart = array("d", (total - count * mean for total, count in zip(sums, counts, strict=True)))
     widest, (lo, hi) = max(map(abs, apart)), bounds
     if widest <= _ROUNDING * max(abs(least), abs(greatest)) * max(counts):
         if lo is None or hi is None or not lo <= least <= greatest <= hi:
@@ -109,9 +109,9 @@ def mean_of_groups(groups: Iterable[Sequence[float]], bounds: Bounds = (None, No
     if number == n and lo is not None and hi is not None and all(one in (lo, hi) for one in sums):
         low, high = wilson((mean - lo) / (hi - lo), n, NormalDist().inv_cdf((1 + level) / 2))
         return made((lo + low * (hi - lo), lo + high * (hi - lo)), WILSON)
-    scaled = [one / widest for one in apart]
+    scaled = array("d", (one / widest for one in apart))
     if size is not None:
-        scaled = [u * lever for u, lever in zip(scaled, leverages(counts), strict=True)]
+        scaled = array("d", (u * lever for u, lever in zip(scaled, leverages(counts), strict=True)))
     low, high = _ends(mean, scaled, widest / n, t_quantile(level, (size or number) - 1))
     if not math.isfinite(low) or not math.isfinite(high):
         return made(None, reason="the values are too large to be averaged")
