@@ -19,8 +19,10 @@ from __future__ import annotations
 
 import math
 import string
+from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 from scipy.special import nctdtrinc
@@ -33,7 +35,7 @@ from longmark.scores.paired import Scores
 from longmark.stats.clusters import degrees_of_freedom
 from longmark.stats.correlation import JACKKNIFE
 from longmark.stats.max_t import inverted
-from longmark.stats.means import ALL_EQUAL, Bounds, few_clusters, mean_estimate
+from longmark.stats.means import ALL_EQUAL, Bounds, few_clusters, mean_of_groups
 from longmark.stats.permutation import rounding
 from longmark.stats.results import Estimate, TukeyTest
 from longmark.stats.samples import Floats, Ints
@@ -401,9 +403,14 @@ def of_mean(
     size that they were made of, which decides what is rounding; missing: questions left out."""
     if len(values) and np.ptp(values) <= rounding(0.0, largest):
         values = np.full(len(values), values[0])
-    return replace(
-        mean_estimate(values.tolist(), None if clusters is None else clusters.tolist(), bounds, level), missing=missing
-    )
+    cuts = np.arange(1, len(values))
+    if clusters is not None:
+        order = np.argsort(clusters, kind="stable")
+        values, cuts = values[order], np.flatnonzero(np.diff(clusters[order])) + 1
+    numbers = array("d", values.astype(np.float64).tobytes())  # a list would hold an object for each
+    ends = array("q", np.concatenate([[0], cuts, [len(numbers)]]).astype(np.int64).tobytes())
+    groups = (numbers[start:end] for start, end in pairwise(ends) if end > start)
+    return replace(mean_of_groups(groups, bounds, level), missing=missing)
 
 
 def of_share(ahead: Floats, clusters: Ints | None, level: float, missing: int = 0) -> Estimate:
