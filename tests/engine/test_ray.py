@@ -137,7 +137,7 @@ def test_a_node_that_dies_is_told_of_and_its_work_is_done_elsewhere(tmp_path: Pa
         folder = tmp_path / str(number)
         folder.mkdir()
         write_jsonl(folder / "given.jsonl", records(120))
-        with serve(latency=0.05, answer=answer) as server:
+        with serve(latency=0.5, answer=answer) as server:  # Ray takes a second or two to notice
             process = start(*words(server, cluster, "out"), home=folder / "home", cwd=folder, env=cluster.env)
             wait_for_calls(server, process, 0)
             cluster.say("kill a node")
