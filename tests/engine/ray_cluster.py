@@ -32,8 +32,9 @@ def begin(make):
             if not left:
                 raise
 looks = {"health_check_initial_delay_ms": 0, "health_check_period_ms": 500, "health_check_failure_threshold": 2}
+head = {"temp_dir": sys.argv[1], "_system_config": looks}
 room = {"num_cpus": 1, "include_dashboard": False, "object_store_memory": 100 << 20}
-cluster = begin(lambda: Cluster(initialize_head=True, head_node_args={**room, "temp_dir": sys.argv[1], "_system_config": looks}))
+cluster = begin(lambda: Cluster(initialize_head=True, head_node_args={**room, **head}))
 del room["include_dashboard"]
 node = begin(lambda: cluster.add_node(**room))
 print(cluster.address, flush=True)
