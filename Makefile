@@ -17,7 +17,7 @@ $(VENV)/.stamp: $(LOCK) pyproject.toml
 	touch $@
 
 demo: $(VENV)/.stamp
-	$(BIN)/longmark models install judge small
+	$(BIN)/longmark models install judge
 	$(BIN)/longmark demo --out demo
 
 demo-full: $(VENV)/.stamp

@@ -3,12 +3,11 @@
     python -m bench.demo_corpus [OUT]
 
 Passages, facts, references and the answers without defects are in `demo_texts/`, a file for each question, written for
-the demo. Written into OUT (default: `demo_texts/made`):
+the demo. Written into OUT (default: `src/longmark/demo/data`, which ships):
 
     answers.jsonl   60 answers with their defects: what the demo scores
     labels.jsonl    each defect: the answer's id, kind, span of characters in the answer, both texts, how it was made;
                     with them the answer without defects can be made again
-    rates.csv       answers with a defect of each kind, by system
 
 Numbers and padding are made by the rules of `longmark defects`, in answers that a seed draws (`RULED`). What a rule
 cannot know to be wrong was written by hand and stands in the file of its question.
@@ -17,11 +16,9 @@ cannot know to be wrong was written by hand and stands in the file of its questi
 from __future__ import annotations
 
 import asyncio
-import csv
 import json
 import random
 import sys
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -33,14 +30,12 @@ import yaml
 
 from longmark.datasets.defects import Plan, make
 from longmark.datasets.defects.rules import Edit, applied
+from longmark.demo.recorded import DATA, SYSTEMS
 from longmark.records import Context, Example
 from longmark.records.example import DEFECT
 from longmark.records.write import write_examples
 
 TEXTS = Path(__file__).parent / "demo_texts"
-MADE = TEXTS / "made"
-SYSTEMS = ("alder", "birch", "cedar", "dogwood")
-KINDS = ("deleted", "number", "direction", "unsupported", "padding")
 RULED = {
     "alder": {"number": 2, "padding": 1},
     "birch": {"number": 3, "padding": 8},
@@ -160,14 +155,7 @@ def write(out: Path) -> None:
     lines = [label(one, made[one.id], each) for one in answers for each in made[one.id]]
     text = "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in lines)
     (out / "labels.jsonl").write_text(text, encoding="utf-8")
-    with (out / "rates.csv").open("w", encoding="utf-8", newline="") as file:
-        table = csv.writer(file, lineterminator="\n")
-        table.writerow(("system", *KINDS, "any", "answers"))
-        for system in SYSTEMS:
-            its = [{each.kind for each in made[one.id]} for one in answers if one.system == system]
-            count = Counter(kind for kinds in its for kind in kinds)
-            table.writerow((system, *(count[kind] for kind in KINDS), sum(map(bool, its)), len(its)))
 
 
 if __name__ == "__main__":
-    write(Path(sys.argv[1]) if sys.argv[1:] else MADE)
+    write(Path(sys.argv[1]) if sys.argv[1:] else DATA)

@@ -4,9 +4,9 @@
 
 It asks at the lowest priority, question by question, and prints how many scores are done, how many left, and when it
 will end. WORK (default: `.demo-record`) has the run and its call cache; the same command resumes it. What was recorded
-so far is written to `demo_texts/made/calls.sqlite.gz` at the end, and when it is stopped with Ctrl-C: an ordinary call
-cache, compressed. Remove WORK where the texts have changed. About 55,000 tokens are read: half an hour on two idle
-cores, and many hours beside other programs.
+so far is written to `src/longmark/demo/data/calls.sqlite.gz` at the end, and when it is stopped with Ctrl-C: an
+ordinary call cache, compressed. Remove WORK where the texts have changed. About 55,000 tokens are read: half an hour on
+two idle cores, and many hours beside other programs.
 """
 
 from __future__ import annotations
@@ -19,11 +19,8 @@ from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
-from bench.demo_corpus import MADE, SYSTEMS
-
-from longmark.engine.estimate import dry_run
+from longmark.demo.recorded import ANSWERS, JUDGED, RECORDED, SYSTEMS, missed
 from longmark.engine.run import finish, make_settings
 from longmark.engine.session import execute
 from longmark.engine.settings import RunOptions
@@ -34,24 +31,15 @@ from longmark.models.stores.copying import copy_replies
 from longmark.models.stores.sqlite import SqliteStore
 from longmark.records.write import read_rows
 
-ANSWERS, RECORDED = MADE / "answers.jsonl", MADE / "calls.sqlite.gz"
-METRICS = (
-    "ccrs.contextual_coherence",
-    "ccrs.information_recall",
-    "ccrs.answer_correctness",
-    "ccrs.information_density",
-)
-"""One call each, whose prompts begin with the same passages and answer: the judge reads those once for all four."""
-
 
 def record(work: Path, answers: Path = ANSWERS, judge: str | Chat = "embedded") -> None:
     """Asks for what is missing, as many calls as the answers to one question need in one session."""
     options = RunOptions(judges=[judge], scoring="expected", keep_going=True)
     began, asked = time.monotonic(), 0
     with closing(CallCache(work / "calls.sqlite")) as cache:
-        settings = make_settings(METRICS, Registry(cache), options)
+        settings = make_settings(JUDGED, Registry(cache), options)
         while True:
-            few = replace(options, max_calls=len(SYSTEMS) * len(METRICS))
+            few = replace(options, max_calls=len(SYSTEMS) * len(JUDGED))
             result = finish(partial(execute, answers, settings, work / "run", cache, few))
             done = sum(row.status == "ok" for row in result.rows())
             _, left = result.to_finish() or (None, 0)
@@ -78,17 +66,6 @@ def export(work: Path, out: Path) -> int:
     return len(keys)
 
 
-def missed(recorded: Path, answers: Path = ANSWERS, judge: str | Chat = "embedded") -> int:
-    """How many calls of the demo have no recorded reply. Nothing is sent."""
-    options = RunOptions(judges=[judge], scoring="expected")
-    with TemporaryDirectory() as folder:
-        file = Path(folder) / "calls.sqlite"
-        file.write_bytes(gzip.decompress(recorded.read_bytes()))
-        with closing(CallCache(file)) as cache:
-            settings = make_settings(METRICS, Registry(cache), options)
-            return finish(partial(dry_run, answers, settings, None, cache, options)).total.calls
-
-
 def main(work: Path) -> None:
     os.nice(19)
     work.mkdir(parents=True, exist_ok=True)
@@ -97,7 +74,7 @@ def main(work: Path) -> None:
     except KeyboardInterrupt:
         print("stopped; the same command resumes")
     count = export(work, RECORDED)
-    print(f"{count} replies, {missed(RECORDED)} missing, {RECORDED.stat().st_size:,} bytes: {RECORDED}")
+    print(f"{count} replies, {missed(work / 'calls.sqlite')} missing, {RECORDED.stat().st_size:,} bytes: {RECORDED}")
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ settings.load_profile("longmark")
 # modules of few and long tests: one that a worker begins last keeps the others waiting (`--no-loadscope-reorder`)
 LONG = (
     *("fuzz", "simulation", "annotate/browser", "test_embedded.py", "test_trust_matrix.py", "test_reasons.py", "docs"),
-    *("test_demo.py", "analysis/studies", "models/batches", "models/test_postgres.py", "models/test_install.py"),
+    *("demo/test_demo.py", "analysis/studies", "models/batches", "models/test_postgres.py", "models/test_install.py"),
     *("models/test_minilm.py", "models/test_leave_one_out.py", "models/test_llama.py", "engine/test_kill", "rag"),
     *("engine/test_broken.py", "report/test_views.py", "report/test_figures.py", "report/test_document.py"),
 )

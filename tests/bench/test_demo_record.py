@@ -6,16 +6,16 @@ import gzip
 from pathlib import Path
 
 import pytest
-from bench.demo_corpus import SYSTEMS
-from bench.demo_record import ANSWERS, METRICS, export, missed, record
+from bench.demo_record import export, record
 
 import longmark
+from longmark.demo.recorded import ANSWERS, JUDGED, SYSTEMS, missed
 from longmark.models.fake import FakeChat
 from longmark.models.protocols import Capabilities, ChatReply, ChatRequest, TokenLogprobs
 from longmark.records.write import read_rows
 
 FEW = 2  # questions
-CALLS = FEW * len(SYSTEMS) * len(METRICS)
+CALLS = FEW * len(SYSTEMS) * len(JUDGED)
 
 
 def judge() -> FakeChat:
@@ -37,13 +37,13 @@ def test_recorded_replies_answer_every_call_of_the_same_run(tmp_path: Path, caps
     assert export(work, tmp_path / "calls.sqlite.gz") == CALLS
     cache, again = tmp_path / "replayed.sqlite", judge()
     cache.write_bytes(gzip.decompress((tmp_path / "calls.sqlite.gz").read_bytes()))
-    result = longmark.run(answers, METRICS, out=tmp_path / "run", judges=[again], scoring="expected", cache=cache)
+    result = longmark.run(answers, JUDGED, out=tmp_path / "run", judges=[again], scoring="expected", cache=cache)
     rows = list(read_rows(work / "run" / "rows.jsonl"))
     assert [(row.example_id, row.metric, row.score) for row in result.rows()] == [
         (row.example_id, row.metric, row.score) for row in rows
     ]
     assert all(row.score is not None for row in rows)
     assert again.requests == []
-    assert missed(tmp_path / "calls.sqlite.gz", answers, again) == 0
+    assert missed(cache, answers, again) == 0
     answers.write_text(answers.read_text("utf-8").replace("1.27 million", "1.28 million", 1), "utf-8")
-    assert missed(tmp_path / "calls.sqlite.gz", answers, again) == len(METRICS)  # another text, another key
+    assert missed(cache, answers, again) == len(JUDGED)  # another text, another key

@@ -277,4 +277,4 @@ def demo(arguments: argparse.Namespace) -> int:
             return INTERRUPTED if stop.why == INTERRUPT else NO_VALUE
     from longmark.demo import run_demo
 
-    return run_demo(arguments.out)
+    return run_demo(arguments.out, live=arguments.live)

@@ -1,69 +1,60 @@
-"""`longmark demo`: which of three systems answers better, where the worst answers are, and which metric to trust.
+"""`longmark demo`: four systems, 60 long answers with known defects, and what each metric makes of them, in a minute.
 
-The answers of three systems to ten questions were written for the demo, with ratings of their author
-(`answers.jsonl`, `ratings.csv`): `reader` answers from the passages, `memory` without them, `keyword` picks a sentence
-on the subject. They are short because the embedded judge is slow; it scores with `expected`, because a model of its
-size writes poor numbers (docs/judges.md). Steps:
+The answers, their labels and the replies of the embedded judge are in `data/` (`bench/demo_corpus.py`,
+`bench/demo_record.py`). A label says which defect was put into an answer, and where; nobody rated. The replies are an
+ordinary call cache, whose keys hold the texts, the prompts and the SHA-256 of the model. Steps:
 
-    scores        two metrics of the judge and readability on all answers, context utilization on three questions
-    comparison    of the systems (`longmark compare`)
-    validation    of the metrics against the ratings (`longmark metaeval`)
-    pages         of each, and `index.html`, which says the result and links them
+    scores      four metrics of the judge from the recording, metrics of words live
+    alone       each answer without its defects, and with each of them alone, by the metrics of words
+    live        two answers judged before the reader's eyes, beside their recorded scores
+    pages       comparison, defects, report, and `index.html`, which says the result and links them
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import closing
+import time
+from functools import partial
 from pathlib import Path
-from typing import Any
 
-from longmark.engine.run import finish, make_settings, open_cache
-from longmark.engine.session import execute
-from longmark.engine.settings import RunOptions
-from longmark.errors import UserError
-from longmark.models.cache import CallCache
-from longmark.models.registry import ModelNames, Registry
-
-ANSWERS = Path(__file__).parent / "answers.jsonl"
-RATINGS = Path(__file__).parent / "ratings.csv"
-MODELS = ModelNames(
-    judges=["embedded"], generator="embedded", embedder="embedded", reranker="embedded", lm="embedded:small"
-)
-PARAMS = {"score.specificity": "@samples=1", "score.answer_relevance": "@questions=2"}  # of `demo --full`: fewer
+from longmark.demo.recorded import NOW, RECORDED, SYSTEMS, Recorded, judged_now, unpacked
+from longmark.models import catalogue
+from longmark.models.protocols import Chat
 
 
-def run_demo(out: Path) -> int:
-    """Scores the answers into `out/scores` and `out/costly`, writes the pages, prints the result; 0."""
-    from longmark.demo.page import COSTLY, FEW, METRICS, Found, in_words, write_pages  # needs NumPy
+def run_demo(out: Path, *, live: bool = False, judge: str | Chat = "embedded") -> int:
+    """Scores the answers into `out`, writes the pages, prints the result and the time; 0. live: asks the judge for all
+    240 scores, and for those of the recording not at all; the same command continues."""
+    began = time.monotonic()
+    print(
+        f"60 long answers of {len(SYSTEMS)} systems to 15 questions, with known defects; nobody rated them.", flush=True
+    )
+    cache = out / ("live.sqlite" if live else "recorded.sqlite")
+    if live:
+        print("Asking the embedded judge for 240 scores: half an hour on two idle cores.", flush=True)
+        source = "asked for by this command"
+    else:
+        count, day = unpacked(RECORDED, cache)
+        source = f"recorded on {day}: {count} replies of {catalogue.entry('judge').title}"
+        print(f"The judge's scores were {source}.", flush=True)
+    from longmark.demo.page import Demo, in_words, write_pages  # needs NumPy
 
-    scores, costly = out / "scores", out / "costly"
-    print("Scoring short answers on this machine. It takes some minutes.", flush=True)
-    with closing(open_cache(None)) as cache:
-        _score(METRICS, scores, cache)
-        _score((COSTLY,), costly, cache, FEW)
-    found = Found.of(scores, RATINGS)
-    write_pages(found, out, costly)
+    given = judge if live else Recorded()
+    demo = Demo.scored(out, given, cache, source, tell=partial(print, flush=True))
+    if not live:
+        print(f"Judging {len(NOW)} answers live …", flush=True)
+        demo = demo.with_live(judged_now(out, judge))
+    write_pages(demo, out)
     print()
-    for line in in_words(found):
+    for line in in_words(demo):
         print(line)
     pages = {
-        "index.html": "start here: the result, the worst answers, the metrics",
-        "report.html": "every answer with its scores and the judge's replies",
+        "index.html": "start here: which system is better, the worst answers, which metric sees which defect",
+        "report.html": "every answer with its scores, what supports its sentences, and the judge's replies",
         "compare/report.html": "the systems compared, with tests and intervals",
-        "metaeval/report.html": "the metrics against the ratings",
-        "costly.html": "context utilization: what each fact of a passage does for an answer",
+        "defects/report.html": "each defect beside the answer without it: rates, intervals, false alarms",
     }
     width = max(map(len, pages))
     for name, what in pages.items():
         print(f"{out}/{name:{width}}  {what}")
+    print(f"{time.monotonic() - began:.0f} seconds")
     return 0
-
-
-def _score(names: Sequence[str], folder: Path, cache: CallCache, limit: int | None = None) -> None:
-    shown: dict[str, Any] = {"quiet": False, "tell": print, "handle_signals": True, "keep_going": True}
-    options = RunOptions(**vars(MODELS), scoring="expected", limit=limit, **shown)
-    settings = make_settings(names, Registry(cache), options)
-    result = finish(lambda: execute(ANSWERS, settings, folder, cache, options))
-    if result.stopped:
-        raise UserError("the demo was stopped; the same command continues it")

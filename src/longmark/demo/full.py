@@ -16,7 +16,6 @@ from rich.console import Console
 from longmark import metrics
 from longmark.analysis.studies.score.plan import Member, ScorePlan, Scoring
 from longmark.analysis.studies.study import Session, carry_out, stage_table
-from longmark.demo import MODELS, PARAMS
 from longmark.domain import NATURAL_HAZARDS
 from longmark.engine.run import finish, make_settings, open_cache
 from longmark.engine.settings import RunOptions
@@ -31,6 +30,10 @@ from longmark.report.html import write_report
 from longmark.report.summary import score_table, summarise
 from longmark.report.tables import print_table, write_tables
 
+MODELS = ModelNames(
+    judges=["embedded"], generator="embedded", embedder="embedded", reranker="embedded", lm="embedded:small"
+)
+PARAMS = {"score.specificity": "@samples=1", "score.answer_relevance": "@questions=2"}  # fewer than by default
 CORPUS = Path(__file__).parent / "corpus"
 FAMILIES = ("score", "ccrs")
 QUESTIONS, SEED = 1, 7

@@ -1,12 +1,22 @@
-"""The first page of `longmark demo`: the result in words, the worst answers, the metrics, links to the other pages."""
+"""The first page of `longmark demo`: which system is better, the worst answers, which metric sees which defect.
+
+Claims are the sentences of an answer, and word overlap decides what supports them. Each defect is also scored alone,
+beside the answer without it, by the metrics of words. The judge's scores are of the answers as they are: those with a
+defect are compared with those without it to the same question.
+"""
 
 from __future__ import annotations
 
-import csv
 import io
-from collections.abc import Sequence
+import json
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
+from statistics import NormalDist, fmean
+from typing import Any
 
 from rich.console import Console
 
@@ -14,256 +24,427 @@ from longmark.analysis.compare import Comparison, compare
 from longmark.analysis.compare import document as comparison_page
 from longmark.analysis.compare.page import conclusion
 from longmark.analysis.compare.results import MetricResult
-from longmark.analysis.metaeval import Metaeval, metaeval
-from longmark.analysis.metaeval.sections import document as validation_page
+from longmark.analysis.metrics_study.defects import DefectsStudy, defects_study
+from longmark.analysis.metrics_study.defects import document as defects_page
+from longmark.demo.recorded import ANSWERS, COHERENCE, JUDGED, KINDS, LABELS, NOW, OF_WORDS, SYSTEMS, Live
+from longmark.engine.run import run
+from longmark.models.protocols import Chat
 from longmark.records import Example, Row
-from longmark.records.pair import singles
-from longmark.records.write import read_rows
-from longmark.report.document import Document, Section, publish, write_document
-from longmark.report.format import counted, fixed, listed, metric_titles, p_value
+from longmark.records.example import DEFECT
+from longmark.records.read import Reading
+from longmark.records.write import read_rows, write_examples
+from longmark.report.document import Document, MarkedAnswer, Section, publish, write_document
+from longmark.report.format import counted, fixed, listed, metric_titles
 from longmark.report.html import write_report
+from longmark.report.reasons import Places
+from longmark.report.support import quotes_in, sentences_view
 from longmark.report.tables import Column, Table
-from longmark.scores.files import examples_of
+from longmark.scores.manifest import MetricFacts, read_manifest
+from longmark.stats.means import mean_estimate
+from longmark.stats.results import Estimate
+from longmark.text.overlap import overlap
+from longmark.text.sentences import sentences
 
-COMPARED = ("ccrs.contextual_coherence", "ccrs.question_relevance")
-METRICS = (*COMPARED, "score.readability")
-COSTLY, FEW = "score.context_utilization", 9  # answers: those to three questions
-
-SYSTEMS = {
-    "reader": "answers from the passages",
-    "memory": "answers without the passages",
-    "keyword": "picks a sentence on the subject",
-}
-_MEANINGS = {
-    "ccrs.contextual_coherence": "the judge's probability that the answer follows from its passage",
-    "ccrs.question_relevance": "the judge's probability that the answer addresses the question",
-}
-_WORST = 6
-_LIMITS = (
-    "The judge is a model of 1.5 billion parameters. It notices answers that contradict or leave their passages. It "
-    "does not notice padding or small differences between good answers, and its scores are not fit for publication.",
-    "The answers and the ratings were written by one author for this demo. With your data, let several people rate, "
-    "and use a judge that agrees with them.",
-    "The questions are few. A difference that is not significant does not show that two systems are equal.",
+LONGER = "classic.length.words"
+WORDS = ("ragchecker.recall", "ragchecker.faithfulness", "classic.rouge_l", "classic.chrf", LONGER)
+SHOWN = (*JUDGED, *WORDS)
+POWER = 0.8
+MEANINGS = (
+    "deleted: a fact is left out. number, direction: it is wrong. unsupported: a sentence that no passage supports. "
+    "padding: a sentence without content. Each system has 15 answers."
+)
+COMMANDS = Table(
+    "commands",
+    "Three commands",
+    (Column("command"), Column("what it does")),
+    (
+        ("longmark look answers.jsonl", "shows what the file has, and which metrics it allows"),
+        ("longmark run answers.jsonl --metrics ccrs --judge MODEL --out run", "scores the answers"),
+        ("longmark compare run --out compared", "says which system is better, and whether that could be chance"),
+    ),
 )
 
 
 @dataclass(frozen=True)
-class Found:
-    """What the demo found. trusted: the compared metric whose scores correlate most with the ratings, None if none
-    does; rows: of that metric, the lowest score first; ratings: example id -> the line of the file."""
+class Corpus:
+    """The answers, and example id -> its labels in the order of the answer."""
 
-    scores: Path
-    comparison: Comparison
-    validation: Metaeval
-    trusted: MetricResult | None
-    metrics: Table
-    rows: tuple[Row, ...]
-    examples: dict[str, Example]
-    ratings: dict[str, dict[str, str]]
+    answers: Sequence[Example]
+    labels: dict[str, list[dict[str, Any]]]
 
     @classmethod
-    def of(cls, scores: Path, ratings: Path) -> Found:
-        """Compares the systems, and the metrics with the ratings."""
-        comparison = compare([scores], metrics=COMPARED)
-        validation = metaeval(scores, ratings)
-        metrics = validation_page(validation).sections[0].tables[0]
-        rhos = {name: rho for name, (rho, agrees) in _against_people(metrics).items() if agrees}
-        agreeing = [one for one in comparison.metrics if one.metric in rhos]
-        trusted = max(agreeing, key=lambda one: rhos[one.metric] or 0.0, default=None)
-        rows = [row for row in read_rows(scores / "rows.jsonl") if trusted and row.metric == trusted.metric]
-        with ratings.open(encoding="utf-8", newline="") as file:
-            rated = {line["example_id"]: line for line in csv.DictReader(file)}
-        return cls(
-            scores,
-            comparison,
-            validation,
-            trusted,
-            metrics,
-            tuple(sorted((row for row in rows if row.score is not None), key=lambda row: row.score or 0.0)),
-            {example.id: example for example in singles(examples_of(scores), scores)},
-            rated,
-        )
+    def read(cls) -> Corpus:
+        answers = list(Reading(ANSWERS).singles())
+        labels: dict[str, list[dict[str, Any]]] = {one.id: [] for one in answers}
+        for line in LABELS.read_text(encoding="utf-8").splitlines():
+            label = json.loads(line)
+            labels[label["example_id"]].append(label)
+        return cls(answers, labels)
+
+    def kinds(self, system: str) -> Counter[str]:
+        """Kind -> answers of a system that have such a defect; `any`: that have one."""
+        found = [{label["kind"] for label in self.labels[one.id]} for one in self.answers if one.system == system]
+        return Counter(kind for some in found for kind in (*some, *(["any"] if some else [])))
+
+    def shared(self, system: str) -> float:
+        """The mean share of an answer's words that are in its passages."""
+        its = [one for one in self.answers if one.system == system]
+        return fmean(overlap(one.answer or "", [each.text for each in one.contexts]) or 0.0 for one in its)
+
+    def alone(self) -> Iterator[Example]:
+        """Each answer without its defects, then with each of them alone, as `longmark defects` writes them."""
+        for one in self.answers:
+            clean, places = one.answer or "", list[tuple[int, dict[str, Any]]]()
+            for label in reversed(self.labels[one.id]):
+                clean = clean[: label["start"]] + label["old"] + clean[label["end"] :]
+            grown = 0
+            for label in self.labels[one.id]:
+                places.append((label["start"] - grown, label))
+                grown += len(label["new"]) - len(label["old"])
+            yield _with_claims(one.model_copy(update={"answer": clean}))
+            for number, (start, label) in enumerate(places, 1):
+                changed = clean[:start] + label["new"] + clean[start + len(label["old"]) :]
+                proof = {"kind": label["kind"], "strength": "1", "source": one.id}
+                update = {"id": f"{one.id}.{number}", "system": f"{one.system}.{label['kind']}", "answer": changed}
+                yield _with_claims(one.model_copy(update={**update, "meta": {**one.meta, DEFECT: proof}}))
 
 
-def write_pages(found: Found, out: Path, costly: Path) -> None:
-    """Writes the report of the scores, that of the costly metric, the comparison, the validation and the first page."""
+def _with_claims(one: Example) -> Example:
+    return one.model_copy(update={"claims": tuple(sentences(one.answer or ""))})
+
+
+@dataclass(frozen=True)
+class Demo:
+    """What the demo computed. scores: the run of all metrics; source: of the judge's replies, in words; seconds: of the
+    metrics of words and the tests."""
+
+    corpus: Corpus
+    scores: Path
+    comparison: Comparison
+    study: DefectsStudy
+    source: str
+    seconds: float
+    live: Live | None = None
+
+    @classmethod
+    def scored(cls, out: Path, judge: str | Chat, cache: Path, source: str, tell: Callable[[str], None]) -> Demo:
+        """Runs the metrics; the systems compared, and what each metric notices."""
+        corpus, began = Corpus.read(), time.monotonic()
+        answers, defects, scores = out / "answers.jsonl", out / "defects.jsonl", out / f"scores-{cache.stem}"
+        write_examples(map(_with_claims, corpus.answers), answers)
+        write_examples(corpus.alone(), defects)
+        how: dict[str, Any] = {"checker": "overlap", "quiet": True, "keep_going": True}
+        tell("Scoring the answers by words …")
+        run(answers, (*JUDGED, *OF_WORDS), out=scores, judges=[judge], scoring="expected", cache=cache, **how)
+        tell("Scoring each defect alone …")
+        run(defects, OF_WORDS, out=out / "alone", cache=cache, **how)
+        study = defects_study(out / "alone", defects, metrics=WORDS)
+        return cls(corpus, scores, compare([scores], metrics=SHOWN), study, source, time.monotonic() - began)
+
+    def with_live(self, live: Live) -> Demo:
+        return replace(self, live=live)
+
+    @cached_property
+    def rows(self) -> list[Row]:
+        return list(read_rows(self.scores / "rows.jsonl"))
+
+    @cached_property
+    def score(self) -> dict[tuple[str, str], float]:
+        """(metric, example id) -> its score, where it has one."""
+        return {(row.metric, row.example_id): row.score for row in self.rows if row.score is not None}
+
+    def with_and_without(self, metric: str, kind: str) -> Estimate:
+        """The mean over questions of the scores of answers with a defect less those of answers without it."""
+        sides: dict[str, tuple[list[float], list[float]]] = {}
+        for one in self.corpus.answers:
+            if (score := self.score.get((metric, one.id))) is not None:
+                without = kind not in {label["kind"] for label in self.corpus.labels[one.id]}
+                sides.setdefault(one.question_id, ([], []))[without].append(score)
+        return mean_estimate([fmean(has) - fmean(has_not) for has, has_not in sides.values() if has and has_not])
+
+
+def detectable(found: Estimate) -> float | None:
+    """The smallest true difference that so many questions show with probability .8, about: by the interval's width."""
+    if found.low is None or found.high is None:
+        return None
+    quantile = NormalDist().inv_cdf((1 + found.level) / 2)
+    return (found.high - found.low) / 2 * (1 + NormalDist().inv_cdf(POWER) / quantile)
+
+
+def write_pages(demo: Demo, out: Path) -> None:
+    """Writes the report, the comparison, the study of defects, and `index.html`, which links them."""
     quiet = Console(file=io.StringIO())
-    write_report([found.scores], out / "report.html")
-    write_report([costly], out / "costly.html")
-    publish(comparison_page(found.comparison), out / "compare", quiet)
-    publish(validation_page(found.validation), out / "metaeval", quiet)
-    write_document(document(found), out / "index.html")
+    write_report([demo.scores], out / "report.html")
+    publish(comparison_page(demo.comparison), out / "compare", quiet)
+    publish(defects_page(demo.study), out / "defects", quiet)
+    write_document(document(demo), out / "index.html")
 
 
-def in_words(found: Found) -> list[str]:
-    """The result: which system is better, which metrics to trust, where the worst answer is."""
-    lines = [_better(found), _agreement(found)]
-    if found.rows:
-        row = found.rows[0]
-        lines.append(f"Lowest score: {row.system} on {_question(found, row)} ({fixed(row.score, 2)})")
-    return lines
-
-
-def _better(found: Found) -> str:
-    """The conclusion of the comparison on the trusted metric."""
-    one = found.trusted
-    if one is None:
-        return "Which system is better: undecided, because no metric of the judge agrees with the ratings."
-    words = conclusion(one)
-    if not any(pair.significant for pair in one.pairs):
-        return f"Which system is better: undecided ({words})."
-    return f"The system {words}, by {_title(one.metric)}."
-
-
-def _agreement(found: Found) -> str:
-    """Which compared metrics agree with the ratings, and which do not."""
-    known = _against_people(found.metrics)
-    says = []
-    for name in sorted(COMPARED, key=lambda one: not known[one][1]):
-        rho = fixed(known[name][0], 2)
-        if known[name][1]:
-            says.append(f"{_title(name).capitalize()} agrees with the ratings (rank correlation {rho}).")
-        else:
-            says.append(f"{_title(name).capitalize()} by this judge is not shown to agree with the ratings ({rho}).")
-    return " ".join(says)
-
-
-def _against_people(metrics: Table) -> dict[str, tuple[float | None, bool]]:
-    """Metric -> its rank correlation with the ratings, and whether it correlates significantly."""
-    heads = [column.name for column in metrics.columns]
-    lines = [dict(zip(heads, row, strict=True)) for row in metrics.rows]
-    return {
-        line["metric"]: (line["Spearman"].value, line["conclusion"].startswith("correlates with")) for line in lines
-    }
-
-
-def _title(metric: str) -> str:
-    words = metric_titles([metric])[metric]
-    return words[:1].lower() + words[1:]
-
-
-def _question(found: Found, row: Row) -> str:
-    return f'"{found.examples[row.example_id].question}"'
-
-
-def document(found: Found) -> Document:
-    answers, questions = len(found.examples), len({one.question_id for one in found.examples.values()})
-    report = ("report.html", "Every answer with its scores and the judge's replies")
+def document(demo: Demo) -> Document:
+    corpus = demo.corpus
     sections = [
-        _systems(found),
-        _worst(found, report),
-        _metrics(found),
-        _costly(),
-        Section("Limits", " ".join(_LIMITS)),
+        _systems(demo),
+        _worst(demo),
+        _lowered(demo.study),
+        _judged(demo),
+        *([_live(demo, demo.live)] if demo.live else []),
+        Section("Cost", _cost(demo)),
+        Section("Your own answers", "These commands do the same with a file of your own.", (COMMANDS,)),
+        Section("Sources", "What the passages were written from.", (_sources(corpus),), folded=True),
     ]
-    return Document(
-        kind="demo",
-        title=_better(found).rstrip("."),
-        lede=f"{answers} short answers of {counted(len(SYSTEMS), 'system')} to {counted(questions, 'question')}, "
-        "scored by a small judge on this machine and rated by the author of this demo.",
-        sections=sections,
-        settings={"judge": sorted({name for row in found.rows for name in row.signature.models.get("judge", [])})},
+    questions = len({one.question_id for one in corpus.answers})
+    lede = (
+        f"{len(corpus.answers)} long answers of {counted(len(SYSTEMS), 'system')} to {counted(questions, 'question')}, "
+        f"with {sum(map(len, corpus.labels.values()))} defects that were put into them. Nobody rated them. The judge's "
+        f"scores were {demo.source}; all other scores were computed by this command."
     )
+    settings = {"checker": "overlap", "judge": "embedded:judge", "judge's replies": demo.source}
+    return Document("demo", _title(demo), lede, sections, settings=settings, signatures=demo.study.signatures)
 
 
-def _systems(found: Found) -> Section:
-    """Means and ratings of the systems, and their differences on the trusted metric."""
-    one = found.trusted
-    title = "Which system is better"
-    link = ("compare/report.html", "The comparison: all metrics, tests and intervals")
-    if one is None:
-        return Section(title, "Undecided: no metric of the judge agrees with the ratings.", links=(link,))
-    name, ci = _title(one.metric).capitalize(), f"{100 * found.comparison.settings.level:g} % CI"
-    ratings: dict[str, list[float]] = {}
-    for example in found.examples.values():
-        ratings.setdefault(example.system or "", []).append(float(found.ratings[example.id]["value"]))
-    systems = Table(
-        "systems",
-        "The systems",
+def in_words(demo: Demo) -> list[str]:
+    """The result in a few lines."""
+    lines = [f"{_title(demo)}.", _words_and_defects(demo)]
+    worst = _lowest(demo, COHERENCE)[0].id
+    had = ", ".join(sorted({label["kind"] for label in demo.corpus.labels[worst]})) or "none"
+    lines.append(f"The least coherent answer by the judge: {worst} (defects: {had}).")
+    lines.append(_notices(demo.study))
+    lines.append(_judge_notices(demo))
+    if demo.live:
+        lines.append(_live_words(demo, demo.live))
+    return [*lines, _cost(demo)]
+
+
+def _cost(demo: Demo) -> str:
+    usage = [row.usage for row in demo.rows if row.metric in JUDGED]
+    calls = sum(one.calls for one in usage)
+    read, reused = sum(one.prompt_tokens for one in usage), sum(one.cached_prompt_tokens for one in usage)
+    says = f"The judge's {calls} calls had {read:,} prompt tokens"
+    says += f", of which {reused:,} were reused." if reused else "."
+    says += f" The other scores and all tests took {demo.seconds:.0f} seconds and no call."
+    if demo.live and demo.live.rows:
+        says += f" The {counted(len(demo.live.rows), 'live call')} took {demo.live.seconds:.0f} seconds."
+    return says
+
+
+def _beside(demo: Demo, live: Live) -> list[tuple[Row, float | None]]:
+    """The rows of the live calls, each with the recorded score."""
+    return [(row, demo.score.get((COHERENCE, row.example_id))) for row in live.rows]
+
+
+def _live_words(demo: Demo, live: Live) -> str:
+    if not live.rows:
+        return f"No answer was judged live: {live.reason}."
+    pairs = [f"{row.example_id} {fixed(row.score, 3)}, recorded {fixed(was, 3)}" for row, was in _beside(demo, live)]
+    differ = sum(row.score is None or was is None or abs(row.score - was) > 0.0005 for row, was in _beside(demo, live))
+    same = "the same as recorded" if not differ else f"{differ} of {len(pairs)} differ from the recording"
+    return f"Judged live: {'; '.join(pairs)}: {same}."
+
+
+def _live(demo: Demo, live: Live) -> Section:
+    answers = {one.id: one for one in demo.corpus.answers}
+    table = Table(
+        "live",
+        "Judged live",
         (
-            Column("system", "system"),
-            Column("what it does", lambda its: SYSTEMS.get(its.system)),
-            Column(name, "mean", one.places, "estimate", "mean"),
-            Column("mean rating (1 to 5)", lambda its: sum(ratings[its.system]) / len(ratings[its.system]), 1),
+            Column("answer", lambda pair: pair[0].example_id),
+            Column("question", lambda pair: answers[pair[0].example_id].question),
+            Column("live", lambda pair: pair[0].score, 4),
+            Column("recorded", lambda pair: pair[1], 4),
         ),
-        one.systems,
-        unit="answers",
+        _beside(demo, live),
+        "Contextual coherence by the embedded judge. Another processor may round otherwise.",
     )
-    pairs = Table(
-        "pairs",
-        f"Differences in {_title(one.metric)}",
+    return Section(f"{counted(len(NOW), 'answer')} judged live", _live_words(demo, live), (table,) if live.rows else ())
+
+
+def _title(demo: Demo) -> str:
+    """What the judge concludes of the systems."""
+    coherence = next(one for one in demo.comparison.metrics if one.metric == COHERENCE)
+    if any(pair.significant for pair in coherence.pairs):
+        return f"{conclusion(coherence)}, by the coherence that the judge sees".strip()
+    first, last = coherence.systems[0].system, coherence.systems[-1].system
+    return f"Which system is better is undecided: the judge puts {first} first and {last} last, which could be chance"
+
+
+def _words_and_defects(demo: Demo) -> str:
+    """Which system the metrics of words put first, and whose answers have the fewest defects."""
+    of_words = [one for one in demo.comparison.metrics if one.metric in WORDS and one.metric != LONGER]
+    first = {one.systems[0].system for one in of_words}
+    fewest = min(SYSTEMS, key=lambda name: demo.corpus.kinds(name)["any"])
+    if first == {fewest}:
+        return f"{fewest} has the fewest defects, and every metric of words puts it first."
+    many = "every metric of words puts" if len(first) == 1 else "the metrics of words put"
+    return f"{fewest} has the fewest defects, but {many} {listed(sorted(first))} first."
+
+
+def _systems(demo: Demo) -> Section:
+    """How many answers of each system have a defect of each kind, and what each metric concludes."""
+    corpus, comparison = demo.corpus, demo.comparison
+
+    def answers_with(kind: str) -> Callable[[str], int]:
+        return lambda system: corpus.kinds(system)[kind]
+
+    def mean_of(system: str) -> Callable[[MetricResult], Estimate | None]:
+        return lambda one: result.mean if (result := one.system(system)) else None
+
+    truth = Table(
+        "made",
+        "Answers with a defect",
         (
-            Column("pair", lambda pair: f"{pair.first} - {pair.second}"),
-            Column("difference", "difference", one.places, "estimate"),
-            Column("p (adjusted)", "p", kind="p"),
-            Column("conclusion", lambda pair: f"{pair.better} is better" if pair.better else "undecided"),
+            Column("system", str),
+            *(Column(kind, answers_with(kind)) for kind in (*KINDS, "any")),
+            Column("words from the passages", corpus.shared, 2),
         ),
-        one.pairs,
-        "p (adjusted) decides: it allows for all pairs and metrics that were tested.",
-        unit="questions",
+        SYSTEMS,
+        MEANINGS,
     )
-    best = next((pair for pair in one.pairs if pair.significant), None)
-    says = _better(found)
-    if best is not None:
-        low, high = (fixed(end, one.places) for end in best.difference.ends or (None, None))
-        says += (
-            f" Over {counted(best.common.n, 'question')}, {best.first} scores "
-            f"{fixed(best.difference.value, one.places)} more than {best.second} "
-            f"({ci} {low} to {high}, {p_value(best.p)})."
-        )
-    if open_ := [pair for pair in one.pairs if not pair.significant]:
-        says += f" Undecided: {listed([f'{pair.first} and {pair.second}' for pair in open_])}."
-    return Section(title, says, (systems, pairs), links=(link,))
+    means = Table(
+        "means",
+        "Mean scores",
+        (
+            Column("metric", "metric", kind="metric"),
+            *(Column(name, mean_of(name), 2, "value") for name in SYSTEMS),
+            Column("conclusion", conclusion),
+        ),
+        comparison.metrics,
+        "A conclusion allows for chance: a test of all pairs of systems on all of these metrics.",
+    )
+    nearest = max(SYSTEMS, key=corpus.shared)
+    says = (
+        f"{_title(demo)}. {_words_and_defects(demo)} {nearest} shares the most words with its passages: metrics that "
+        "compare words score a system less if it writes in its own words, whether or not it is right."
+    )
+    link = ("compare/report.html", "The comparison: every pair, with tests and intervals")
+    return Section("Which system is better", says, (means, truth), links=(link,))
 
 
-def _worst(found: Found, link: tuple[str, str]) -> Section:
-    """The answers with the lowest scores of the trusted metric, with the passage, the judge and the rater."""
-    if found.trusted is None:
-        return Section("The worst answers", "Not listed: no metric agrees with the ratings.", links=(link,))
+def _sources(corpus: Corpus) -> Table:
+    of = {each.id: (one.question, each.page) for one in corpus.answers for each in one.contexts}
+    return Table("sources", "Sources", (Column("question"), Column("source")), tuple(dict.fromkeys(of.values())))
 
-    def example(row: Row) -> Example:
-        return found.examples[row.example_id]
+
+def _lowered(study: DefectsStudy) -> Section:
+    """In how many pairs of an answer and the same answer with one defect the defect scores worse, and what a metric
+    notices without such a pair."""
+
+    def pairs_of(kind: str) -> Callable[[str], str]:
+        def cell(name: str) -> str:
+            worse, better = study.cells[name, kind].worse, study.cells[name, kind].better
+            shown = f"{round((worse.value or 0) * worse.n)} of {worse.n}"
+            return f"{shown}, {round(better.value * better.n)} better" if better.value else shown
+
+        return cell
 
     columns = (
-        Column("system"),
-        Column("question", lambda row: example(row).question),
-        Column("answer", lambda row: example(row).answer),
-        Column("passage", lambda row: " ".join(context.text for context in example(row).contexts)),
-        Column(_title(found.trusted.metric), "score", 2),
-        Column("rating", lambda row: int(found.ratings[row.example_id]["value"])),
-        Column("the rater's reason", lambda row: found.ratings[row.example_id]["reason"] or None),
+        Column("metric", str, kind="metric"),
+        *(Column(kind, pairs_of(f"{kind}@1")) for kind in KINDS),
     )
-    rows = found.rows[:_WORST]
-    name = _title(found.trusted.metric)
-    says = f"The {len(rows)} lowest scores of {name}: {_counted(rows)}."
-    note = f"{name.capitalize()}: {_MEANINGS[found.trusted.metric]}. The rating is from 1 to 5."
-    return Section(
-        "The worst answers", says, (Table("worst", "The worst answers", columns, rows, note),), links=(link,)
+    says = _notices(study)
+    table = Table(
+        "lower",
+        "Defects that score lower than the same answer without them",
+        columns,
+        study.metrics,
+        "better: the defect scores better than the answer without it, although nothing good was done.",
+    )
+    link = ("defects/report.html", "The study: rates, intervals, false alarms")
+    return Section("Which defect each metric scores lower", says, (table,), links=(link,))
+
+
+def _notices(study: DefectsStudy) -> str:
+    """What the metrics of words notice: beside the answer without the defect, and by the score alone."""
+    blind = [kind for kind in KINDS if all((study.cells[name, f"{kind}@1"].net.high or 0) >= 0 for name in WORDS)]
+    alone = [
+        f"{metric_titles([name])[name]} notices {kind}"
+        for name in WORDS
+        for kind in KINDS
+        if (study.cells[name, f"{kind}@1"].excess.low or 0) > 0
+    ]
+    return (
+        (f"Not shown to lower any score of words: {listed(blind)}. " if blind else "")
+        + "That is beside the same answer without the defect. By a score of words alone, at 5 % false alarms, "
+        + (f"{listed(alone)}, and nothing else is noticed." if alone else "no metric notices any of them.")
     )
 
 
-def _counted(rows: Sequence[Row]) -> str:
-    """`4 of keyword and 2 of memory`."""
-    names = [row.system for row in rows]
-    return listed([f"{names.count(name)} of {name}" for name in sorted(set(names), key=lambda one: -names.count(one))])
+def _judge_notices(demo: Demo) -> str:
+    """Of which defects the judge's scores are shown to be lower, or higher."""
+    found = {(name, kind): demo.with_and_without(name, kind) for name in JUDGED for kind in KINDS}
+    signs = {pair: ((one.low or 0) > 0) - ((one.high or 0) < 0) for pair, one in found.items()}
+    said = [
+        f"{metric_titles([name])[name]} is {'higher' if sign > 0 else 'lower'} with {kind}"
+        for (name, kind), sign in signs.items()
+        if sign
+    ]
+    return (
+        f"By the judge, {listed(said)}; " if said else "By the judge, no score is shown to change with a defect; "
+    ) + f"{len(found) - len(said)} of {len(found)} pairs of a metric and a defect show nothing."
 
 
-def _metrics(found: Found) -> Section:
-    """Each metric against the ratings."""
-    note = (
-        "Spearman's rank correlation of the scores with the ratings: 1 is the same order, 0 none. The interval counts "
-        "the questions, not the answers. Readability needs no judge."
+def _judged(demo: Demo) -> Section:
+    """The judge's scores of answers with a defect, beside those without it to the same question."""
+    places = [(name, kind) for name in JUDGED for kind in KINDS]
+    table = Table(
+        "judged",
+        "Answers with a defect less answers without it",
+        (
+            Column("metric", lambda row: row[0], kind="metric"),
+            Column("defect", lambda row: row[1]),
+            Column("difference", lambda row: demo.with_and_without(*row), 3, "estimate"),
+            Column("detectable", lambda row: detectable(demo.with_and_without(*row)), 3),
+        ),
+        places,
+        "Means over questions that have both. detectable: the smallest true difference that so many questions show "
+        f"with power {POWER:g}, about. No allowance is made for {len(places)} intervals: one of them is expected to "
+        "leave 0 out by chance.",
+        unit="questions",
     )
-    table = replace(found.metrics, name="metrics", title="Metrics against ratings", note=note)
-    link = ("metaeval/report.html", "The validation: every metric against the ratings")
-    return Section("Agreement with the ratings", _agreement(found), (table,), links=(link,))
-
-
-def _costly() -> Section:
     says = (
-        "Context utilization takes the facts out of a passage one by one and measures how much less likely the answer "
-        "becomes. It needs several calls for each answer, so the demo computes it for the first questions only."
+        f"{_judge_notices(demo)} The judge scored the answers only as they are, so answers of other systems are "
+        "compared: a system's style is in the difference too, as its defects are not spread evenly."
     )
-    link = ("costly.html", f"Context utilization of {FEW} answers")
-    return Section("A metric that shows which facts an answer uses", says, links=(link,))
+    return Section("Which defect the judge sees", says, (table,))
+
+
+def _lowest(demo: Demo, metric: str) -> list[Example]:
+    """The answers, the lowest score of a metric first."""
+    known = [one for one in demo.corpus.answers if (metric, one.id) in demo.score]
+    return sorted(known, key=lambda one: demo.score[metric, one.id])
+
+
+def _worst(demo: Demo) -> Section:
+    """The two lowest answers of the judge and of the metric of claims, marked in the text."""
+    facts = read_manifest(demo.scores).metrics()
+    shown = dict.fromkeys(
+        (one.id, metric) for metric in (COHERENCE, "ragchecker.faithfulness") for one in _lowest(demo, metric)[:2]
+    )
+    answers = {one.id: one for one in demo.corpus.answers}
+    marked = [_marked(demo, answers[id], metric, facts) for id, metric in shown]
+    without = sum(not demo.corpus.labels[id] for id, _ in shown)
+    says = (
+        "The lowest scores of the judge's coherence and of faithfulness by words. Sentences are underlined by what "
+        "word overlap finds in the passages, and missing facts stand where they belong. What was put in is highlighted."
+        + (f" Nothing was put into {without} of these {len(shown)} answers." if without else "")
+    )
+    link = ("report.html", "Every answer with its scores, and what supports its sentences")
+    return Section("The worst answers, and why", says, links=(link,), answers=marked)
+
+
+def _marked(demo: Demo, one: Example, metric: str, facts: dict[str, MetricFacts]) -> MarkedAnswer:
+    labels = demo.corpus.labels[one.id]
+    rows = {row.metric: row for row in demo.rows if row.example_id == one.id}
+    places: Places = {(label["start"], label["end"]): n for n, label in enumerate(labels, 1) if label["new"].strip()}
+    pieces = sentences_view(one.answer, one.contexts, rows, facts)
+    title = f"{one.system}: {one.question} ({metric_titles([metric])[metric]} {fixed(demo.score[metric, one.id], 2)})"
+    return MarkedAnswer(
+        title, [(piece, quotes_in(piece, places)) for piece in pieces], [*map(_put_in, range(1, 99), labels)]
+    )
+
+
+def _put_in(number: int, label: dict[str, Any]) -> str:
+    """What a label says."""
+    was, new = label["old"].strip(), label["new"].strip()
+    if label["kind"] == "deleted":
+        return f"{number}. deleted: {label.get('fact') or was}"
+    return f"{number}. {label['kind']}: “{new}”" + (f" stands for “{was}”" if was else " was put in")

@@ -23,6 +23,8 @@ from longmark.errors import UserError
 from longmark.report.figures import WIDTH, Figure, inline, rendered, write_figure
 from longmark.report.format import metric_titles, upright
 from longmark.report.page import breaks, refuse_to_destroy, render, write_page
+from longmark.report.reasons import Places
+from longmark.report.support import Piece
 from longmark.report.tables import (
     Cell,
     Column,
@@ -64,10 +66,21 @@ _PRINTED = 60
 
 
 @dataclass(frozen=True, slots=True)
+class MarkedAnswer:
+    """An answer with its evidence in the text. title: its heading; sentences: pieces (`support.sentences_view`), each
+    with the places that are highlighted in it; notes: what these are, a line each."""
+
+    title: str
+    sentences: Sequence[tuple[Piece, Places]]
+    notes: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Section:
     """A part of the page. title: its heading; says: what it shows, in a sentence or two; note: how to read it; links:
     to pages that belong to this one, (path from its folder, words); folded: the page shows its heading, and the rest
-    once that is opened; brief: how many of its first tables are printed without --verbose. All plain text."""
+    once that is opened; brief: how many of its first tables are printed without --verbose; answers: on the page alone,
+    the first of them open. All plain text."""
 
     title: str
     says: str
@@ -77,6 +90,7 @@ class Section:
     links: Sequence[tuple[str, str]] = ()
     folded: bool = False
     brief: int = 0
+    answers: Sequence[MarkedAnswer] = ()
 
 
 def folded_after(sections: Sequence[Section], first: int = 2) -> tuple[Section, ...]:

@@ -1,0 +1,92 @@
+"""What ships with the demo: the answers, their labels, and the recorded replies of the embedded judge."""
+
+from __future__ import annotations
+
+import gzip
+import time
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from longmark.engine.estimate import dry_run
+from longmark.engine.run import finish, make_settings, run
+from longmark.engine.settings import RunOptions
+from longmark.errors import MissingExtra, ModelNotInstalled, RequestRefused
+from longmark.models import catalogue
+from longmark.models.cache import CallCache
+from longmark.models.llama import LlamaCpp
+from longmark.models.protocols import Chat, ChatReply, ChatRequest
+from longmark.models.registry import Registry
+from longmark.records import Example, Row
+from longmark.records.read import Reading
+
+DATA = Path(__file__).parent / "data"
+ANSWERS, LABELS, RECORDED = DATA / "answers.jsonl", DATA / "labels.jsonl", DATA / "calls.sqlite.gz"
+SYSTEMS = ("alder", "birch", "cedar", "dogwood")
+KINDS = ("deleted", "number", "direction", "unsupported", "padding")
+COHERENCE = "ccrs.contextual_coherence"
+JUDGED = (COHERENCE, "ccrs.information_recall", "ccrs.answer_correctness", "ccrs.information_density")
+"""One call each, whose prompts begin with the same passages and answer: the judge reads those once for all four."""
+OF_WORDS = ("ragchecker", "classic.rouge_l", "classic.chrf", "classic.length")
+NOW = ("levee-alder", "levee-dogwood")
+"""The answers judged live, one call each, to one question: the judge reads its passages once."""
+
+
+class Recorded:
+    """The embedded judge as far as it was recorded: the identity of its file, without the file."""
+
+    name = "embedded:judge"
+    capabilities = LlamaCpp.capabilities
+    width: int | None = 1
+    sha256 = catalogue.entry("judge").files[0].sha256
+    identity = f"gguf:sha256:{sha256}"
+
+    async def chat(self, request: ChatRequest) -> ChatReply:
+        raise RequestRefused("the reply is not in the recording; `longmark demo --live` asks for all of them")
+
+    async def close(self) -> None:
+        """Nothing is open."""
+
+
+@dataclass(frozen=True)
+class Live:
+    """Two answers judged now. rows: beside those of the recording; reason: why there is none; seconds: of the calls,
+    with loading the model."""
+
+    rows: Sequence[Row] = ()
+    seconds: float = 0.0
+    reason: str = ""
+
+
+def unpacked(recorded: Path, cache: Path) -> tuple[int, str]:
+    """Writes the recording as a call cache; how many replies it has, and the day of the last."""
+    cache.parent.mkdir(parents=True, exist_ok=True)
+    cache.write_bytes(gzip.decompress(recorded.read_bytes()))
+    with closing(CallCache(cache)) as opened:
+        count, last = opened.do("SELECT count(*), max(created) FROM calls").fetchone()
+    return count, datetime.fromtimestamp(last, UTC).date().isoformat()
+
+
+def missed(cache: Path, answers: Path = ANSWERS, judge: str | Chat | None = None) -> int:
+    """How many calls of the judge's metrics have no reply in a call cache. Nothing is sent."""
+    options = RunOptions(judges=[judge or Recorded()], scoring="expected")
+    with closing(CallCache(cache)) as opened:
+        settings = make_settings(JUDGED, Registry(opened), options)
+        return finish(partial(dry_run, answers, settings, None, opened, options)).total.calls
+
+
+def judged_now(out: Path, judge: str | Chat = "embedded") -> Live:
+    """Judges two answers, whatever is recorded. A judge that is not installed is a reason."""
+    began = time.monotonic()
+    (cache := out / "now.sqlite").unlink(missing_ok=True)
+    answers: list[Example] = [one for one in Reading(ANSWERS).singles() if one.id in NOW]
+    how: dict[str, Any] = {"judges": [judge], "scoring": "expected", "cache": cache, "quiet": True}
+    try:
+        result = run(answers, (COHERENCE,), out=out / f"now-{time.time_ns()}", **how)
+    except (ModelNotInstalled, MissingExtra) as error:
+        return Live(reason=str(error))
+    return Live(list(result.rows()), time.monotonic() - began)

@@ -1,0 +1,98 @@
+"""`longmark demo`: what ships is complete, and what the command and its first page say."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("scipy")
+
+from longmark.demo import run_demo
+from longmark.demo.page import Corpus, detectable
+from longmark.demo.recorded import ANSWERS, JUDGED, NOW, RECORDED, SYSTEMS, Recorded, judged_now, missed, unpacked
+from longmark.errors import RequestRefused
+from longmark.models.fake import FakeChat
+from longmark.models.protocols import Capabilities, ChatReply, ChatRequest, TokenLogprobs
+from longmark.records.example import DEFECT
+from longmark.stats.results import Estimate
+
+
+def judge(_request: ChatRequest) -> ChatReply:
+    return ChatReply("yes", logprobs=(TokenLogprobs("yes", -0.5, (("yes", -0.5), ("no", -1.5))),))
+
+
+FAKE = partial(FakeChat, judge, capabilities=Capabilities(logprobs=20))
+
+
+def test_every_call_of_the_demo_is_recorded(tmp_path: Path):
+    unpacked(RECORDED, cache := tmp_path / "calls.sqlite")
+    again = "a prompt, a text or the judge has changed: record again, `python -m bench.demo_record`"
+    assert missed(cache) == 0, again
+    changed = tmp_path / "answers.jsonl"
+    changed.write_text(ANSWERS.read_text("utf-8").replace("1.27 million", "1.28 million", 1), "utf-8")
+    assert missed(cache, changed) == len(JUDGED)
+    assert RECORDED.stat().st_size < 5_000_000
+
+
+def test_a_call_that_is_not_recorded_is_refused_with_the_remedy():
+    with pytest.raises(RequestRefused, match="longmark demo --live"):
+        asyncio.run(Recorded().chat(ChatRequest(())))
+
+
+def test_without_a_model_the_live_part_says_which_command_installs_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("LONGMARK_HOME", str(tmp_path / "home"))
+    live = judged_now(tmp_path)
+    assert live.rows == ()
+    assert "longmark models install judge" in live.reason or "embedded" in live.reason
+
+
+def test_the_demo_says_what_is_recorded_which_system_is_better_and_where_the_worst_answers_are(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    out = tmp_path / "demo"
+    assert run_demo(out, judge=FAKE()) == 0
+    printed = capsys.readouterr().out
+    assert "240 replies of Qwen2.5-Coder-1.5B-Instruct" in printed
+    assert "cedar is better than dogwood, by the coherence that the judge sees." in printed
+    assert "alder has the fewest defects, but every metric of words puts cedar first." in printed
+    assert "The judge's 240 calls had 230," in printed
+    assert "2 of 2 differ from the recording" in printed  # another judge answered
+    assert re.fullmatch(r"\d+ seconds", printed.splitlines()[-1])
+    page = (out / "index.html").read_text("utf-8")
+    assert {(out / link).is_file() for link in re.findall(r'href="([^"#:]+)"', page)} == {True}
+    assert "Nobody rated them" in page
+    worst = re.search(r'<section id="the-worst-answers.*?</section>', page, re.DOTALL)
+    assert worst is not None
+    assert '<mark class="quoted"' in worst[0]
+    assert 'class="sentence missing"' in worst[0]
+    assert 'class="support no"' in worst[0]
+    assert "Not shown to lower any score of words: number. " in page
+    assert page.replace("<wbr>", "").count("https://doi.org/") >= 10
+
+
+def test_two_answers_to_one_question_are_judged_live():
+    answers = {one.id: one for one in Corpus.read().answers}
+    assert len({answers[id].question_id for id in NOW}) == 1
+    assert len(answers) == 15 * len(SYSTEMS)
+
+
+def test_the_detectable_difference_follows_from_the_width_of_the_interval():
+    found = detectable(Estimate(0.0, -0.196, 0.196, 10, 0.95))
+    assert found == pytest.approx(0.196 * (1.959964 + 0.841621) / 1.959964, abs=1e-5)
+    assert detectable(Estimate(None, None, None, 0, 0.95, reason="too few")) is None
+
+
+def test_each_answer_without_its_defects_stands_before_each_of_them_alone():
+    lines = list(Corpus.read().alone())
+    clean = {one.id: one.answer or "" for one in lines if DEFECT not in one.meta}
+    alone = [one for one in lines if DEFECT in one.meta]
+    labels = [(id, label) for id, some in Corpus.read().labels.items() for label in some]
+    for one, (id, label) in zip(alone, labels, strict=True):
+        before, old, new = clean[id], label["old"], label["new"]
+        assert (one.meta[DEFECT]["source"], one.meta[DEFECT]["kind"]) == (id, label["kind"])
+        places = (at for at in range(len(before) + 1) if before.startswith(old, at))
+        assert any(before[:at] + new + before[at + len(old) :] == one.answer for at in places), one.id
