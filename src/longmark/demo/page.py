@@ -253,7 +253,7 @@ def _live(demo: Demo, live: Live) -> Section:
             Column("recorded", lambda pair: pair[1], 4),
         ),
         _beside(demo, live),
-        "Contextual coherence by the embedded judge. Another processor may round otherwise.",
+        "Contextual coherence by the embedded judge. Another processor, or what the judge read before, may change a score.",
     )
     return Section(f"{counted(len(NOW), 'answer')} judged live", _live_words(demo, live), (table,) if live.rows else ())
 
@@ -420,7 +420,8 @@ def _worst(demo: Demo) -> Section:
         (one.id, metric) for metric in (COHERENCE, "ragchecker.faithfulness") for one in _lowest(demo, metric)[:2]
     )
     answers = {one.id: one for one in demo.corpus.answers}
-    marked = [_marked(demo, answers[id], metric, facts) for id, metric in shown]
+    opened_first = sorted(shown, key=lambda pair: not demo.corpus.labels[pair[0]])
+    marked = [_marked(demo, answers[id], metric, facts) for id, metric in opened_first]
     without = sum(not demo.corpus.labels[id] for id, _ in shown)
     says = (
         "The lowest scores of the judge's coherence and of faithfulness by words. Sentences are underlined by what "
