@@ -1,4 +1,4 @@
-"""The picture of the README: one of the worst answers on the first page of `longmark demo`, light, in `docs/assets/demo.png`.
+"""The picture of the README: one of the worst answers on the first page of `longmark demo`, in `docs/assets/demo.png`.
 
     python -m bench.demo_picture [DEMO]
 

@@ -253,7 +253,7 @@ def _live(demo: Demo, live: Live) -> Section:
             Column("recorded", lambda pair: pair[1], 4),
         ),
         _beside(demo, live),
-        "Contextual coherence by the embedded judge. Another processor, or what the judge read before, may change a score.",
+        "Contextual coherence by the embedded judge. Another processor, or earlier prompts, may change it.",
     )
     return Section(f"{counted(len(NOW), 'answer')} judged live", _live_words(demo, live), (table,) if live.rows else ())
 
