@@ -682,10 +682,11 @@ def test_status_of_runs_in_every_state(tmp_path: Path, two: list[Path], capsys: 
 def test_more_parts_than_files_that_may_be_open(tmp_path: Path):
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     (tmp_path / "in.jsonl").write_text('{"question": "Why?", "answer": "So."}\n')
-    resource.setrlimit(resource.RLIMIT_NOFILE, (min(soft, 200), hard))
+    most = 100 + max(int(one.name) for one in Path("/dev/fd").iterdir())
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(soft, most), hard))
     try:
-        with pytest.raises(UserError, match=r"--parts 1000: a process may open 1\d\d more files here; use fewer parts"):
-            split(tmp_path / "in.jsonl", 1000, tmp_path / "parts")
+        with pytest.raises(UserError, match=r"--parts 9000: a process may open \d+ more files here; use fewer parts"):
+            split(tmp_path / "in.jsonl", 9000, tmp_path / "parts")
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     assert not (tmp_path / "parts").exists()
