@@ -50,6 +50,16 @@ def test_without_a_model_the_live_part_says_which_command_installs_it(tmp_path: 
     assert "longmark models install judge" in live.reason or "embedded" in live.reason
 
 
+def test_a_live_call_that_fails_is_a_reason_and_no_difference(tmp_path: Path):
+    def fails(_request: ChatRequest) -> ChatReply:
+        raise RequestRefused("the judge is asleep")
+
+    live = judged_now(tmp_path, FakeChat(fails, capabilities=Capabilities(logprobs=20)))
+    assert live.rows == ()
+    assert live.reason.startswith("levee-")
+    assert "the judge is asleep" in live.reason
+
+
 def test_the_demo_says_what_is_recorded_which_system_is_better_and_where_the_worst_answers_are(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):

@@ -80,7 +80,7 @@ def missed(cache: Path, answers: Path = ANSWERS, judge: str | Chat | None = None
 
 
 def judged_now(out: Path, judge: str | Chat = "embedded") -> Live:
-    """Judges two answers, whatever is recorded. A judge that is not installed is a reason."""
+    """Judges two answers, whatever is recorded. A judge that is not installed, or that fails, is a reason."""
     began = time.monotonic()
     (cache := out / "now.sqlite").unlink(missing_ok=True)
     answers: list[Example] = [one for one in Reading(ANSWERS).singles() if one.id in NOW]
@@ -89,4 +89,7 @@ def judged_now(out: Path, judge: str | Chat = "embedded") -> Live:
         result = run(answers, (COHERENCE,), out=out / f"now-{time.time_ns()}", **how)
     except (ModelNotInstalled, MissingExtra) as error:
         return Live(reason=str(error))
-    return Live(list(result.rows()), time.monotonic() - began)
+    rows = list(result.rows())
+    if failed := [row for row in rows if row.score is None]:
+        return Live(reason=f"{failed[0].example_id}: {failed[0].reason}")
+    return Live(rows, time.monotonic() - began)
