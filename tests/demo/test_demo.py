@@ -25,6 +25,7 @@ def judge(_request: ChatRequest) -> ChatReply:
     return ChatReply("yes", logprobs=(TokenLogprobs("yes", -0.5, (("yes", -0.5), ("no", -1.5))),))
 
 
+README = Path(__file__).parents[2] / "README.md"
 FAKE = partial(FakeChat, judge, capabilities=Capabilities(logprobs=20))
 
 
@@ -67,7 +68,7 @@ def test_the_demo_says_what_is_recorded_which_system_is_better_and_where_the_wor
     assert run_demo(out, judge=FAKE()) == 0
     printed = capsys.readouterr().out
     assert "240 replies of Qwen2.5-Coder-1.5B-Instruct" in printed
-    assert "cedar is better than dogwood, by the coherence that the judge sees." in printed
+    assert "By the coherence that the judge sees, cedar is better than dogwood." in printed
     assert "alder has the fewest defects, but every metric of words puts cedar first." in printed
     assert "The judge's 240 calls had 230," in printed
     assert "2 of 2 differ from the recording" in printed  # another judge answered
@@ -81,7 +82,20 @@ def test_the_demo_says_what_is_recorded_which_system_is_better_and_where_the_wor
     assert 'class="sentence missing"' in worst[0]
     assert 'class="support no"' in worst[0]
     assert "Not shown to lower any score of words: number. " in page
+    assert _cells(page) == _cells_of_the_readme()
     assert page.replace("<wbr>", "").count("https://doi.org/") >= 10
+
+
+def _cells(page: str) -> list[str]:
+    """The counts of the table of defects, row by row."""
+    table = re.search(r'<section id="which-defect-each-metric.*?</table>', page, re.DOTALL)
+    assert table is not None
+    return re.findall(r"<td[^>]*><bdi>(\d+ of \d+)", table[0])
+
+
+def _cells_of_the_readme() -> list[str]:
+    lines = README.read_text("utf-8").splitlines()
+    return re.findall(r"\d+ of \d+", "\n".join(line for line in lines if line.startswith("| `")))
 
 
 def test_two_answers_to_one_question_are_judged_live():

@@ -26,7 +26,7 @@ from longmark.analysis.compare.page import conclusion
 from longmark.analysis.compare.results import MetricResult
 from longmark.analysis.metrics_study.defects import DefectsStudy, defects_study
 from longmark.analysis.metrics_study.defects import document as defects_page
-from longmark.demo.recorded import ANSWERS, COHERENCE, JUDGED, KINDS, LABELS, NOW, OF_WORDS, SYSTEMS, Live
+from longmark.demo.recorded import ANSWERS, COHERENCE, JUDGED, KINDS, LABELS, OF_WORDS, SYSTEMS, Live
 from longmark.engine.run import run
 from longmark.models.protocols import Chat
 from longmark.records import Example, Row
@@ -199,12 +199,19 @@ def document(demo: Demo) -> Document:
         f"scores were {demo.source}; all other scores were computed by this command."
     )
     settings = {"checker": "overlap", "judge": "embedded:judge", "judge's replies": demo.source}
-    return Document("demo", _title(demo), lede, sections, settings=settings, signatures=demo.study.signatures)
+    return Document(
+        "demo",
+        _words_and_defects(demo).rstrip("."),
+        lede,
+        sections,
+        settings=settings,
+        signatures=demo.study.signatures,
+    )
 
 
 def in_words(demo: Demo) -> list[str]:
     """The result in a few lines."""
-    lines = [f"{_title(demo)}.", _words_and_defects(demo)]
+    lines = [_words_and_defects(demo), _by_the_judge(demo)]
     worst = _lowest(demo, COHERENCE)[0].id
     had = ", ".join(sorted({label["kind"] for label in demo.corpus.labels[worst]})) or "none"
     lines.append(f"The least coherent answer by the judge: {worst} (defects: {had}).")
@@ -255,16 +262,9 @@ def _live(demo: Demo, live: Live) -> Section:
         _beside(demo, live),
         "Contextual coherence by the embedded judge. Another processor, or earlier prompts, may change it.",
     )
-    return Section(f"{counted(len(NOW), 'answer')} judged live", _live_words(demo, live), (table,) if live.rows else ())
-
-
-def _title(demo: Demo) -> str:
-    """What the judge concludes of the systems."""
-    coherence = next(one for one in demo.comparison.metrics if one.metric == COHERENCE)
-    if any(pair.significant for pair in coherence.pairs):
-        return f"{conclusion(coherence)}, by the coherence that the judge sees".strip()
-    first, last = coherence.systems[0].system, coherence.systems[-1].system
-    return f"Which system is better is undecided: the judge puts {first} first and {last} last, which could be chance"
+    if not live.rows:
+        return Section("No answer judged live", _live_words(demo, live))
+    return Section(f"{counted(len(live.rows), 'answer')} judged live", _live_words(demo, live), (table,))
 
 
 def _words_and_defects(demo: Demo) -> str:
@@ -276,6 +276,15 @@ def _words_and_defects(demo: Demo) -> str:
         return f"{fewest} has the fewest defects, and every metric of words puts it first."
     many = "every metric of words puts" if len(first) == 1 else "the metrics of words put"
     return f"{fewest} has the fewest defects, but {many} {listed(sorted(first))} first."
+
+
+def _by_the_judge(demo: Demo) -> str:
+    """What the judge's coherence concludes of the systems."""
+    coherence = next(one for one in demo.comparison.metrics if one.metric == COHERENCE)
+    if any(pair.significant for pair in coherence.pairs):
+        return f"By the coherence that the judge sees, {conclusion(coherence)}."
+    first, last = coherence.systems[0].system, coherence.systems[-1].system
+    return f"The judge's coherence puts {first} first and {last} last, which could be chance."
 
 
 def _systems(demo: Demo) -> Section:
@@ -312,8 +321,8 @@ def _systems(demo: Demo) -> Section:
     )
     nearest = max(SYSTEMS, key=corpus.shared)
     says = (
-        f"{_title(demo)}. {_words_and_defects(demo)} {nearest} shares the most words with its passages: metrics that "
-        "compare words score a system less if it writes in its own words, whether or not it is right."
+        f"{_words_and_defects(demo)} {nearest} shares the most words with its passages: metrics that compare words "
+        f"score a system less if it writes in its own words, whether or not it is right. {_by_the_judge(demo)}"
     )
     link = ("compare/report.html", "The comparison: every pair, with tests and intervals")
     return Section("Which system is better", says, (means, truth), links=(link,))
