@@ -10,7 +10,7 @@ from tests.report.runs import manifest, row, write_run
 
 from longmark.errors import UserError
 from longmark.records import Example, Usage
-from longmark.scores.paired import read_scores
+from longmark.scores.paired import Ids, read_scores
 
 METRIC = "ccrs.question_relevance"
 
@@ -23,13 +23,32 @@ def test_runs_are_paired_by_question(tmp_path):
     one = write_run(tmp_path / "one", [], [mark("a", "q1", 0.5), mark("b", "q2", None)], manifest())
     two = write_run(tmp_path / "two", [], [mark("z", "q2", 0.25), mark("y", "q3", 1.0)], manifest())
     marks = read_scores([one, two])
-    assert (marks.by, marks.systems, marks.questions) == ("run", ("one", "two"), ("q1", "q2", "q3"))
+    assert (marks.by, marks.systems, [*marks.questions]) == ("run", ("one", "two"), ["q1", "q2", "q3"])
     found = [[None if math.isnan(x) else x for x in line] for line in marks.matrix(METRIC)]
     assert found == [[0.5, None], [None, 0.25], [None, 1.0]]
     assert marks.rows(METRIC, "one") == 2
     assert [(gap.status, gap.count) for gap in marks.unscored(METRIC, "one")] == [("unparsable", 1)]
     assert marks.unscored(METRIC, "two") == ()
     assert marks.matrix("none such").shape == (3, 2)
+
+
+def test_ids_of_questions_are_held_as_they_are():
+    given = ["q1", "", "Überflutung", "q\n2", "\ud800", "日本"]  # a JSON file can hold half a pair
+    ids = Ids()
+    for one in given:
+        ids.append(one)
+    assert ([*ids], len(ids), ids[-1], ids.index("q\n2")) == (given, 6, "日本", 3)
+    with pytest.raises(IndexError):
+        ids[6]
+
+
+def test_answers_without_a_score_are_counted_by_question(tmp_path):
+    rows = [mark("a", "q1", 0.2), mark("b", "q1", 0.6), mark("c", "q2", None), mark("d", "q3", 0.5)]
+    rows += [mark("e", "q3", 0.1, "other"), mark("f", "q4", None, "other"), mark("g", "q4", 0.3, "other")]
+    marks = read_scores([write_run(tmp_path / "one", [], rows)])
+    assert marks.unanswered(METRIC, "first") == (2, 5)  # q2, and q4 without a row
+    assert marks.unanswered(METRIC, "other") == (3, 5)  # one to q4, and q1 and q2
+    assert marks.unanswered("none such", "first") == (0, 0)
 
 
 def test_systems_of_one_run_and_of_several_are_told_apart_by_name(tmp_path):

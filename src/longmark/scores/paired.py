@@ -20,6 +20,7 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 from statistics import fmean
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,7 +71,7 @@ class Scores:
 
     metrics: tuple[str, ...]
     systems: tuple[str, ...]
-    questions: tuple[str, ...]
+    questions: Ids
     clusters: NDArray[np.int64]
     cluster: str
     facts: dict[str, MetricFacts]
@@ -111,16 +112,20 @@ class Scores:
     def unanswered(self, metric: str, system: str) -> tuple[int, int]:
         """How many answers of a system have no score, and how many there should be: its rows, and a row for each
         question on which another system has one."""
-        columns = [self._columns.get((metric, name), _Column()) for name in (system, *self.systems)]
-        asked = [np.unique(np.concatenate(column.places())) for column in columns]
-        own, no_row = columns[0], len(np.unique(np.concatenate(asked))) - len(asked[0])
+        own, asked = self._columns.get((metric, system), _Column()), np.zeros(len(self.questions), dtype=bool)
+        for name in self.systems:
+            for places in self._columns.get((metric, name), _Column()).places():
+                asked[places] = True
+        for places in own.places():
+            asked[places] = False
+        no_row = int(asked.sum())
         unscored = len(own.silent) + max(own.lost, no_row)  # what is lost may be what is without a row
         return unscored, len(own.questions) + unscored
 
     def rows_scored(self, metric: str, system: str) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """Every score of a system, not averaged by question, and the place of its question."""
         column = self._columns.get((metric, system), _Column())
-        return np.array(column.values, dtype=np.float64), np.array(column.questions, dtype=np.int64)
+        return np.array(column.values, dtype=np.float64), column.places()[0]
 
     def named(self, wanted: str | Sequence[str]) -> list[str]:
         """The metrics of these names and families; all if none is given. UnknownName if there is none."""
@@ -180,6 +185,25 @@ class Scores:
         return found
 
 
+class Ids(Sequence[str]):
+    """Many ids in one buffer: 16 letters are 24 bytes, as a string in a tuple they are 88."""
+
+    def __init__(self) -> None:
+        self._bytes, self._ends = bytearray(), array("q", [0])
+
+    def append(self, one: str) -> None:
+        self._bytes += one.encode("utf-8", "surrogatepass")
+        self._ends.append(len(self._bytes))
+
+    def __len__(self) -> int:
+        return len(self._ends) - 1
+
+    def __getitem__(self, place: Any) -> Any:
+        at = range(len(self))[place]
+        start, end = self._ends[at : at + 2]
+        return self._bytes[start:end].decode("utf-8", "surrogatepass")
+
+
 @dataclass(slots=True)
 class _Column:
     """Values of one metric and system, with the numbers of their questions; silent: those of rows without a score;
@@ -193,10 +217,10 @@ class _Column:
 
     def places(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The questions of the rows with a score, and of those without."""
-        return np.array(self.questions, dtype=np.int64), np.array(self.silent, dtype=np.int64)
+        return np.asarray(self.questions, dtype=np.int64), np.asarray(self.silent, dtype=np.int64)
 
     def means(self, count: int, unscored: float | None = None) -> NDArray[np.float64]:
-        (places, silent), values = self.places(), np.array(self.values, dtype=np.float64)
+        (places, silent), values = self.places(), np.asarray(self.values, dtype=np.float64)
         if unscored is not None:
             places, values = np.append(places, silent), np.append(values, np.full(len(silent), unscored))
         times = np.bincount(places, minlength=count)
@@ -208,7 +232,7 @@ class _Column:
         return found
 
     def repeated(self) -> int:
-        return len(self.questions) - len(np.unique(self.places()[0]))
+        return len(self.questions) - int(np.count_nonzero(np.bincount(self.places()[0])))
 
 
 def read_scores(
@@ -244,7 +268,7 @@ def _scores(index: Observations, manifests: tuple[Manifest, ...], by: str, judge
     labels = index.systems() if by == BY_EACH else labels
     shared = {label for label, count in Counter(labels).items() if count > 1}  # of several systems of the index
     names, facts = index.metrics, index.facts(manifests)
-    questions, clusters = list[str](), array("q")
+    questions, clusters = Ids(), array("q")
     for question, cluster, least, most in index.number_questions(UNKNOWN_QUESTION):
         if least != most:
             raise UserError(
@@ -287,7 +311,7 @@ def _scores(index: Observations, manifests: tuple[Manifest, ...], by: str, judge
     return Scores(
         metrics=tuple(facts),
         systems=tuple(dict.fromkeys(labels)),
-        questions=tuple(questions),
+        questions=questions,
         clusters=np.array(clusters, dtype=np.int64),
         cluster=index.cluster,
         facts=facts,

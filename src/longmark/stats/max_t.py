@@ -274,6 +274,9 @@ def _signs(count: int, permutations: int, seed: int, exact: bool) -> Iterator[Fl
         return
     random = np.random.default_rng(seed)
     step = max(1, min(_STEP, _CELLS // count))
+    signs = np.empty((step, count))  # all yields are parts of this array
     for start in range(0, permutations, step):
         drawn = random.integers(0, 256, (min(step, permutations - start), -(-count // 8)), dtype=np.uint8)
-        yield 1.0 - 2.0 * np.unpackbits(drawn, axis=1, count=count).astype(np.float64)
+        part = signs[: len(drawn)]
+        np.multiply(np.unpackbits(drawn, axis=1, count=count), -2.0, out=part)
+        yield np.add(part, 1.0, out=part)

@@ -82,7 +82,7 @@ class Reading:
     NaN for no score; clusters: of the questions, None: each is one; heard: in the reading that counts unscored answers,
     which scores are real: a pair counts a question if one of its two is."""
 
-    questions: tuple[int, ...]
+    questions: Ints
     table: Floats
     clusters: Ints | None
     heard: NDArray[np.bool_] | None = None
@@ -171,8 +171,7 @@ def tests_of(scores: Scores, metric: str, systems: Sequence[int], how: Settings)
 def _reading(
     kept: NDArray[np.bool_], table: Floats, clusters: Ints | None, heard: NDArray[np.bool_] | None = None
 ) -> Reading:
-    places = tuple(np.flatnonzero(kept).tolist())
-    return Reading(places, table[kept], None if clusters is None else clusters[kept], heard)
+    return Reading(np.flatnonzero(kept), table[kept], None if clusters is None else clusters[kept], heard)
 
 
 def _worst(scores: Scores, metric: str) -> float | None:
@@ -249,7 +248,7 @@ def _columns(tested: Sequence[Tested], scores: Scores, readings: Sequence[Readin
             differences = reading.column(a, b)
             widest = float(np.nanmax(np.abs(differences), initial=0.0))
             differences[np.abs(differences) <= rounding(widest, one.largest)] = 0.0
-            columns[list(reading.questions), start] = differences
+            columns[reading.questions, start] = differences
             start += 1
     return columns
 
