@@ -1,13 +1,13 @@
 """Checkers on data sets that none of them was trained on: the second study of design/claim-checker.md.
 
     python -m bench.checkers.unseen score FOLDER overlap|minilm|NAME=CHECKPOINT [--rows N] [--sets SET ...]
-    python -m bench.checkers.unseen judge FOLDER [--judge MODEL] [--rows N] [--minutes M]
+    python -m bench.checkers.unseen judge FOLDER [--judge MODEL] [--rows N] [--answers N] [--minutes M]
     python -m bench.checkers.unseen tables FOLDER
 
 `score` writes FOLDER/NAME.json: set -> id -> score (greater: rather supported), of all rows or of the first N of a
-fixed order. `judge` records as many pairs of that order, one of each set in turn, as the minutes allow. A further call
-goes on where the last one ended. `tables` prints what there is. The set `held_out` are the labelled pairs that no
-checker was trained on, where thresholds and curves are fitted.
+fixed order. `judge` records as many pairs of that order, one of each set in turn, as the minutes allow, then the claims
+of whole answers of ExpertQA. A further call goes on where the last one ended. `tables` prints what there is. The set
+`held_out` are the labelled pairs that no checker was trained on, where thresholds and curves are fitted.
 """
 
 from __future__ import annotations
@@ -101,22 +101,29 @@ def sample(rows: Sequence[Claim]) -> list[Claim]:
 async def record(folder: Path, given: argparse.Namespace) -> None:
     path = folder / f"{JUDGE}.json"
     found: dict[str, dict[str, float]] = json.loads(path.read_text()) if path.exists() else {}
-    turns = [
-        list(turn) for turn in zip(*(sample(rows_of(data))[: given.rows or LEAST] for data in UNSEEN), strict=True)
-    ]
+    turns = zip(*(((data, one) for one in sample(rows_of(data))[: given.rows or LEAST]) for data in SETS), strict=True)
+    whole = [(EXPERTQA, one) for answer in answers()[: given.answers] for one in answer]
     begun, stored = time.monotonic(), CallCache(given.cache)
     with closing(stored):
         judge = ChatHandle(Registry(stored).open("judge", given.judge), Client(stored), UsageLog())
-        for one in (one for turn in turns for one in turn):
+        for data, one in (*(place for turn in turns for place in turn), *whole):
             if time.monotonic() - begun > 60 * given.minutes:
                 break
-            if one.id not in found.setdefault(one.data, {}):
+            if one.id not in found.setdefault(data, {}):
                 odds = await log_odds(judge, one.claim, " ".join(closest(one.claim, one.evidence, CLOSEST)))
                 if odds is not None:
-                    found[one.data][one.id] = odds
+                    found[data][one.id] = odds
                     path.write_text(json.dumps(found), encoding="utf-8")
         await judge.model.close()
     print({data: len(some) for data, some in found.items()})
+
+
+def answers() -> list[list[Claim]]:
+    """The claims of the answers of ExpertQA with at least two, in the fixed order."""
+    found: dict[str, list[Claim]] = {}
+    for one in sample(rows_of(EXPERTQA)):
+        found.setdefault(one.id.rpartition("-")[0], []).append(one)
+    return [some for some in found.values() if len(some) > 1]
 
 
 # Tables --------------------------------------------------------------------------------------------------------------
@@ -170,17 +177,15 @@ def tables(folder: Path) -> None:
             if len({one.supported for one in rows}) == 2:
                 table(data, rows, among, fitted)
     counts = {name: len(of.get(EXPERTQA, ())) for name, of in scores.items()}
-    faithfulness(scores, {name: how for name, how in fitted.items() if counts[name] == max(counts.values())})
+    for least in sorted({counts[name] for name in fitted}, reverse=True):
+        faithfulness(scores, {name: how for name, how in fitted.items() if counts[name] >= least})
 
 
 def faithfulness(scores: dict[str, Any], fitted: dict[str, Fitted]) -> None:
     """RAGChecker's faithfulness of the answers of ExpertQA (the share of claims that a checker labels as supported)
     beside the share that the experts called Complete; answers with at least two claims that all checkers scored."""
-    answers: dict[str, list[Claim]] = {}
-    for one in rows_of(EXPERTQA):
-        if all(one.id in scores[name][EXPERTQA] for name in fitted):
-            answers.setdefault(one.id.rpartition("-")[0], []).append(one)
-    kept = [some for some in answers.values() if len(some) > 1]
+    scored = ([one for one in some if all(one.id in scores[name][EXPERTQA] for name in fitted)] for some in answers())
+    kept = [some for some in scored if len(some) > 1]
     groups = [some[0].group for some in kept]
     theirs = np.array([np.mean([one.supported for one in some]) for some in kept])
     print(f"\n**Faithfulness**: {len(kept)} answers to {len({*groups})} questions, experts' mean {theirs.mean():.3f}\n")
@@ -249,6 +254,9 @@ def main() -> None:
     parser.add_argument("--sets", nargs="+", choices=SETS)
     parser.add_argument("--judge", default="embedded")
     parser.add_argument("--rows", type=int, help="pairs of each set, in the judge's order (default: all; judge: 150)")
+    parser.add_argument(
+        "--answers", type=int, default=0, help="answers of ExpertQA of which the judge reads all claims"
+    )
     parser.add_argument("--minutes", type=float, default=60)
     parser.add_argument("--cache", type=Path, default=CACHE)
     given = parser.parse_args()
