@@ -134,7 +134,7 @@ def test_parts_share_a_budget_though_the_process_of_one_is_killed(tmp_path: Path
         process.send_signal(signal.SIGKILL)
         ended(process)
         with closing(CallCache(home / "calls.sqlite")) as cache:
-            assert cache.do("SELECT held_calls > 0 FROM budgets").fetchall() == [(1,)]
+            assert cache.do("SELECT calls + held_calls >= 4 FROM budgets").fetchall() == [(1,)]  # spent, or held for it
             cache.do("UPDATE budgets SET until = 1.0")  # a minute later
         assert code_of(*part(2, items - 1)) == 0
         assert code_of(*part(1, items - 1)) == 4
