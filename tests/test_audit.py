@@ -11,6 +11,7 @@ from typing import Any
 import orjson
 import pytest
 from tests.program import in_process, rows_of, write_jsonl
+from tests.report.runs import row
 from tests.wire import Server, serve
 
 from longmark.datasets import audit as material
@@ -93,8 +94,8 @@ def test_a_gate_fails_and_a_change_since_an_earlier_audit_is_seen(
     judge.order = 40
     assert audited(server, "--limit", "6", "--against", "audit", out="later") == 0
     out = capsys.readouterr().out
-    assert f"drift injection.{CC}: the scores have changed: now - then = 0.2" in out
-    assert f"drift length.{CC}: no significant change" in out
+    assert f"injection.{CC}: the scores have changed: now - then = 0.2" in out
+    assert f"length.{CC}: no significant change" in out
 
 
 @pytest.mark.slow
@@ -126,6 +127,7 @@ def test_two_judges_and_own_answers_with_a_comparison(server: Server, capsys: py
     [
         (("--metrics", "classic.rouge_1"), "one score that a judge gives"),
         (("--against", "nothing"), "expected the folder of an earlier audit"),
+        (("--against", "other"), "it is an audit of another, not of m@"),
         (("--fail-under", "speed<=1"), "unknown"),
         (("odd.jsonl",), "has ~~ in it"),
         (("--own", "m=right"), "expected one of two --judge or more"),
@@ -134,6 +136,8 @@ def test_two_judges_and_own_answers_with_a_comparison(server: Server, capsys: py
 def test_what_cannot_be_audited_is_refused_before_a_call(
     server: Server, capsys: pytest.CaptureFixture[str], words: tuple[str, ...], why: str
 ):
+    Path("other/effects").mkdir(parents=True)
+    Path("other/effects/rows.jsonl").write_bytes(row("a", f"known.{CC}", 1.0, system="another").to_json())
     write_jsonl(Path("odd.jsonl"), [{"id": "a~~b", "question": "Why?", "answer": "So.", "contexts": ["C."]}])
     assert audited(server, *words) == 2
     assert why in capsys.readouterr().err

@@ -131,3 +131,19 @@ def test_one_file_needs_two_systems_and_a_dry_run_sends_nothing(server: Server, 
     assert "All 60 questions, if nothing is decided before:" in (out := capsys.readouterr().out)
     assert " 120 " in out
     assert server.counts["requests"] == 0
+
+
+def test_dollars_end_in_a_later_look_and_more_of_them_go_on(server: Server, capsys: pytest.CaptureFixture[str]):
+    price = f"models:\n  priced: {{model: m, endpoint: '{server.base_url}', price: {{input: 1, output: 1}}}}\n"
+    Path("models.yaml").write_text(price)
+    command = ["decide", "a.jsonl", "b.jsonl", "--metrics", QR, "--judge", "priced", "--config", "models.yaml"]
+    command += ["--out", "out", "--no-reasons", "--concurrency", "1", "--look", "5"]
+    assert in_process([*command, "--max-usd", "0.0018", "--require-decision"]) == 3
+    out = capsys.readouterr().out
+    sent = server.counts["requests"]
+    assert 20 < sent < 60, "it ends in the third look, or later"
+    assert f"Undecided (1 of 1 comparison) after {sent // 2} of 60 questions. The budget of $0.0018 does" in out
+    assert f"{sent} calls · $0.0003" in out
+    assert in_process([*command, "--max-usd", "0.01", "--require-decision"]) == 0
+    assert "Decided after" in capsys.readouterr().out
+    assert len(rows_of(Path("out"))) == server.counts["requests"], "what was paid is kept, and nothing is paid twice"

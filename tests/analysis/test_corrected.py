@@ -177,7 +177,7 @@ def test_labels_drawn_with_unequal_chances_are_weighted(both: Path):
     assert abs(weighted - truth) < 0.02 < 0.08 < as_they_are - truth
     found = corrected([both], of_high)
     assert found.drawn == (pytest.approx(1 / 3), 1)
-    assert "drawn with probabilities from 0.333 to 1" in section(found).note
+    assert "drawn with the probabilities 0.333 to 1" in section(found).note
 
 
 @pytest.mark.parametrize(

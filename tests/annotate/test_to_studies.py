@@ -167,7 +167,7 @@ def test_a_draw_to_the_corrected_difference(tmp_path: Path):
     assert chances(labels) == {0.75}
     compared = done(tmp_path, "compare", "runs/first", *by, "--draws", "200").out
     assert "wordy above brief on Length: characters. Labels (quality): 24 labelled answers by 2 raters." in compared
-    assert "drawn with probabilities from 0.75 to 0.75" in compared
+    assert "drawn with the probabilities 0.75" in compared
 
 
 def test_items_that_a_draw_has_are_those_of_its_runs(tmp_path: Path):

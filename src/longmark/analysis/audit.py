@@ -239,17 +239,19 @@ def document(
 ) -> Document:
     """The page: sentences, and a line for each effect. unchecked: aspect -> why it was not measured; about: how the
     audit was made; more: sections behind the first."""
+    compared = any(one.matters for one in found)
+    beside = (Column("in the comparison", "beside"), Column("matters", "matters")) if compared else ()
     grid = Grid(
         "effects",
         "Effects",
         (Column("judge", "judge"), Column("aspect", "aspect"), Column("metric", "metric", kind="metric")),
         found,
         (Column("effect", "effect", 3, key="effect"),),
-        beside=(Column("in the comparison", "beside"), Column("matters", "matters"), Column("finding", "says")),
+        beside=(Column("the judge", "says"), *beside),
     )
     judges = dict.fromkeys(one.judge for one in found)
-    says = " ".join(f"{judge}: {'; '.join(one.says for one in found if one.judge == judge)}." for judge in judges)
-    if any(one.matters for one in found):
+    says = "What the judge does beside reading the answer, one line for each thing that was changed."
+    if compared:
         large = listed([f"{one.aspect} ({one.metric})" for one in found if one.matters == "yes"] or ["no effect"])
         says = f"As large as the difference in the comparison can be: {large}. {says}"
     note = " ".join(f"{aspect} was not measured: {why}." for aspect, why in unchecked.items())
@@ -262,5 +264,6 @@ def document(
         label=lambda one: ", ".join([one.aspect, *compress((one.judge, one.metric), several)]),
     )
     figure = in_units.forest("effect, in units of the score (length: of 100 words)", reference=0.0)
-    sections = (Section("Audit", says, (grid.table(),), [figure], note, brief=1), *more)
+    drawn = Section("Effects drawn", "All effects in units of the score.", figures=[figure], folded=True)
+    sections = (Section("Audit", says, (grid.table(),), note=note, brief=1), *more, drawn)
     return Document("audit", f"Audit of {listed([*judges])}", "", sections, settings=about)

@@ -45,8 +45,8 @@ Certificate = dict[str, Any]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claimed:
     """What is certified, and how; all of it is in the certificate. labels: the file; audit: the folder of the judge's
-    audit; equal_chances: the caller says
-    that every answer had the same chance of being labelled; others: as for `CorrectionOptions`."""
+    audit; equal_chances: the caller says that every answer had the same chance of being labelled; others: as for
+    `CorrectionOptions`."""
 
     claim: str
     runs: Sequence[str]
@@ -260,7 +260,10 @@ def document(found: Certificate) -> Document:
     facts = [
         ("labelled answers", ", ".join(f"{count:,} of {name}" for name, count in about["answers"].items())),
         ("raters", about["raters"]),
-        ("agreement", f"{agreement['of']} {_interval(agreement)}" if agreement else "not known"),
+        (
+            "agreement",
+            f"{agreement['of']} {_interval(agreement)} (1: always; 0: as by chance)" if agreement else "not known",
+        ),
         ("chosen", "with known probabilities" if about["drawn"] else "with equal chances, as stated"),
         ("judge", "; ".join(f"{role}: {listed(names)}" for role, names in judge["models"].items()) or "no model"),
         ("audit of the judge", " ".join(judge["audit"]) if judge["audit"] else "not audited"),
@@ -280,7 +283,7 @@ def document(found: Certificate) -> Document:
             _list("What it rests on", rests, found["assumptions"]),
             _list("What voids it", "The certificate says nothing any more if one of these is true.", found["void_if"]),
             Section("Labels and judge", "Who labelled, and who scored.", (Table("about", "Facts", columns, facts),)),
-            Section("Inputs", "`longmark verify` computes these again, and the result from them.", (inputs,)),
+            Section("Inputs", "The command longmark verify computes these again, and the result from them.", (inputs,)),
         ),
         settings={"Options": found["options"], "Made": made["at"]},
         signatures=judge["signatures"],

@@ -416,9 +416,8 @@ def _note(found: Correction) -> str:
         if found.rater_variance is not None
         else "No two raters labelled the same answers: how raters differ is not in the intervals."
     )
-    sample = "a random sample of all" + (
-        f", drawn with probabilities from {found.drawn[0]:.3g} to {found.drawn[1]:.3g}" if found.drawn else ""
-    )
+    chances = " to ".join(dict.fromkeys(f"{one:.3g}" for one in found.drawn or ()))
+    sample = f"a random sample of all{f', drawn with the probabilities {chances}' if chances else ''}"
     return f"Valid only if the labelled answers are {sample}. Scores: {how}. {raters}" + (
         f" Labels without an answer: {lost}." if lost else ""
     )

@@ -26,7 +26,10 @@ from longmark.records import Answered, Example, Row
 from longmark.records.read import Reading
 from longmark.records.verdicts import in_words
 from longmark.records.write import write_object
+from longmark.report.format import listed
 from longmark.report.gates import check_gates, gates_of
+from longmark.report.tables import Column, Table
+from longmark.scores.files import rows_of
 from longmark.workspace import now
 
 if TYPE_CHECKING:
@@ -51,8 +54,8 @@ def audit(arguments: argparse.Namespace) -> int:
     if not arguments.judge:
         raise UserError("the judge is missing: add --judge MODEL (`--judge embedded` runs on this machine)")
     check_out(arguments.out)
-    if arguments.against and not (arguments.against / EFFECTS / "rows.jsonl").is_file():
-        raise UserError(f"--against {arguments.against}: expected the folder of an earlier audit")
+    if arguments.against:
+        _check_earlier(arguments.against, arguments.judge)
     arguments.pair_decimals, arguments.metrics = "2", arguments.metrics or ["ccrs.contextual_coherence"]
     options = run_options(arguments)
     work = Work(arguments, options, _examples(arguments))
@@ -74,12 +77,21 @@ def audit(arguments: argparse.Namespace) -> int:
         "Comparison": str(arguments.run or "none"),
     }
     more = list(_beside(folder, arguments))
-    publish(document(findings(folder, observed), work.unchecked, about, more), arguments.out, Console())
+    publish(document(findings(folder, observed), work.unchecked, about, more), arguments.out, Console(), verbose=False)
     checks = check_gates(gates, summarise([folder]), 0.05) if gates else []
     print(f"\n{counted(work.spent.calls, 'call')} · {work.spent.from_cache} from the cache · {cost(work.spent.usd)}")
     for check in checks:
         print(check.line)
     return UNDER if any(not check.met for check in checks) else 0
+
+
+def _check_earlier(folder: Path, judges: Sequence[str]) -> None:
+    """UserError for what is no audit of these judges."""
+    if not (folder / EFFECTS / "rows.jsonl").is_file():
+        raise UserError(f"--against {folder}: expected the folder of an earlier audit")
+    known = dict.fromkeys(str(row.system) for row in rows_of(folder / EFFECTS))
+    if others := [judge for judge in judges if judge not in known]:
+        raise UserError(f"--against {folder}: it is an audit of {listed([*known])}, not of {listed(others)}")
 
 
 def _examples(arguments: argparse.Namespace) -> list[Example]:
@@ -279,12 +291,15 @@ def _beside(folder: Path, arguments: argparse.Namespace) -> Iterator[Section]:
     """What the effects are compared with: those of the other judges, and of an earlier audit."""
     from longmark.analysis.compare import compare
     from longmark.analysis.compare.page import document
-    from longmark.cli.canary import changes
+    from longmark.cli.canary import DRIFT, changes
     from longmark.report.document import Section
 
     if len(arguments.judge) > 1:
         judges = compare([folder], by="system", allow_different_judges=True, seed=arguments.seed)
         yield replace(document(judges).sections[0], title="Judges compared")
     if arguments.against:
-        lines = [check.line for check in changes(arguments.against / EFFECTS, folder, "drift")]
-        yield Section("Since the earlier audit", " ".join(f"{line}." for line in lines), brief=1)
+        checks = changes(arguments.against / EFFECTS, folder, DRIFT)
+        lines = [check.line.partition(f" {DRIFT} ")[2].partition(f" of {EFFECTS}; ") for check in checks]
+        says = "Each effect now, less that of the earlier audit. " + "; ".join(dict.fromkeys(line[2] for line in lines))
+        table = Table("drift", "Since the earlier audit", (Column("effect", lambda line: line[0]),), lines)
+        yield Section("Since the earlier audit", says, (table,), brief=1)

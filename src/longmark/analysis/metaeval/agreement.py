@@ -3,34 +3,48 @@
 The ceiling is how well a rater agrees with the others; a metric can exceed it if single raters are noisy. Each rating
 is compared with the mean (or the majority) of the other raters on that item, and so is the metric. The ceiling is over
 items with rows, the metric's line over those of them that it scored; coefficients and raters are over all items.
-Intervals resample items with all their ratings, or questions if a question has several items.
+The intervals of coefficients resample items with all their ratings, or questions if a question has several items.
+Those of the ceiling count raters as a sample too (`stats.two_way`): they are about another rater of the same kind on
+another item. Below 5 effective raters such intervals are too wide to say anything: they are then about these raters
+only, resample items, and say so.
 
-Only Cohen's kappa, given for two raters, depends on who gave which rating. Of more than 5,000 items with two ratings or
-more (500 on a scale with more than 50 values) a seeded sample is used.
+Of who gave which rating depend only these intervals, and Cohen's kappa for two raters. Of more than 5,000 items with
+two ratings or more (500 on a scale with more than 50 values; for the ceiling those with 4 million pairs of ratings) a
+seeded sample is used.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
 import numpy as np
-from scipy.stats import rankdata
 
 from longmark.analysis.metaeval.options import MetaevalOptions
 from longmark.stats import agreement as coefficients
-from longmark.stats.bootstrap import BCA, bootstrap_of_sums
+from longmark.stats.bootstrap import BCA, Formula, bootstrap_of_sums
 from longmark.stats.means import mean_estimate
 from longmark.stats.results import Estimate
 from longmark.stats.samples import Floats
+from longmark.stats.two_way import TWO_WAY, Changes, Variance, effective_raters, two_way_variance
 
 RATER = "a rater"
 _MOST, _MOST_OF_MANY = 5_000, 500
 _MANY = 50
+_MOST_PAIRS = 4_000_000  # of two ratings of an item
 _RESAMPLES = 2_000
+_PERFECT = 1 - 1e-12
+_DIGITS = 9  # of standardised values, to which ranks see ties: means of equal ratings differ by rounding
+Others = Callable[[Floats], Floats]
+"""Ratings, an item a row, to the others' of each."""
+Parts = Callable[[Floats, Floats], Floats]
+"""Ratings (or a metric's scores) and the others', to what each adds to the sums: one dimension more; 0 for none."""
+
+FEWEST_RATERS = 5.0
+"""Effective raters from which they count as a sample; design/statistics.md has the coverage."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +86,8 @@ class Ceiling:
     """A rater, or a metric, against the others on the same ratings.
 
     pearson, spearman: with the others' mean, None if classes are no numbers; agrees: the share that is the others'
-    majority, None for a metric that gives no class. ratings, items: how many.
+    majority, None for a metric that gives no class. ratings, items: how many. over: what the intervals count as a
+    sample.
     """
 
     name: str
@@ -81,6 +96,7 @@ class Ceiling:
     agrees: Estimate | None
     ratings: int
     items: int
+    over: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,62 +195,148 @@ def _coefficients(
 
 
 class _Ceilings:
-    """Every rating of these items, beside the other raters' mean and majority."""
+    """Every rating of these items, beside the other raters' mean and majority. Classes are numbers, NaN for none."""
 
     def __init__(self, rated: RatedItems, used: Sequence[int], options: MetaevalOptions) -> None:
         self.numeric, self.options = rated.numeric, options
         items = range(len(rated.votes)) if rated.questions is None else rated.questions
-        _, self.units = np.unique(items, return_inverse=True)
-        votes = [(place, vote) for place in used for vote in rated.votes[place]]
-        self.item = np.array([place for place, _ in votes])
-        self.names = [vote.name for _, vote in votes]
-        self.own = np.array([vote.number or 0.0 for _, vote in votes])
-        means: list[float] = []
-        self.most: list[str | None] = []
-        for place in used:
-            its = rated.votes[place]
-            total = sum(vote.number or 0.0 for vote in its)
-            means += [(total - (vote.number or 0.0)) / (len(its) - 1) for vote in its]
-            self.most += most_of_others(its) if rated.classes else [None] * len(its)
-        self.others = np.array(means)
+        sizes = np.array([len(rated.votes[place]) for place in used])
+        self.item = np.repeat(used, sizes)
+        self.units = np.unique(items, return_inverse=True)[1][self.item]
+        starts = np.cumsum(sizes) - sizes
+        self.blocks = [starts[sizes == size][:, None] + np.arange(size) for size in np.unique(sizes).tolist()]
+        votes = [vote for place in used for vote in rated.votes[place]]
+        self.raters = np.unique([vote.rater for vote in votes], return_inverse=True)[1]
+        self.own = _standard(np.array([vote.number or 0.0 for vote in votes]))
+        names = dict.fromkeys(vote.name for vote in votes) if rated.classes else {}
+        self.codes = {name: float(code) for code, name in enumerate(names)}
+        self.names = np.array([self.codes.get(vote.name, np.nan) for vote in votes])
 
     def of(self, scores: Mapping[str, Floats], chosen: Mapping[str, Sequence[str | None]]) -> tuple[Ceiling, ...]:
         found = [self._ceiling(RATER, self.own, self.names)]
         for name in dict.fromkeys((*scores, *chosen)):
-            given = [chosen[name][place] if name in chosen else None for place in self.item]
+            classes = [chosen[name][place] if name in chosen else None for place in self.item]
+            given = np.array([np.nan if one is None else self.codes.get(one, -1.0) for one in classes])
             found.append(self._ceiling(name, scores[name][self.item] if name in scores else None, given))
         return tuple(found)
 
-    def _ceiling(self, name: str, values: Floats | None, given: Sequence[str | None]) -> Ceiling:
-        pairs = list(zip(given, self.most, strict=True))
-        decided = np.array([None not in pair for pair in pairs])
-        agrees = None
-        if decided.any():
-            right = np.array([a == b for a, b in pairs], dtype=float)[decided]
-            units = self.units[self.item[decided]].tolist()
-            agrees = mean_estimate(right.tolist(), units, (0, 1), self.options.level)
-        if not self.numeric or values is None:
-            return Ceiling(name, None, None, agrees, int(decided.sum()), len(set(self.item[decided].tolist())))
-        there = ~np.isnan(values)
-        x, y, of = values[there], self.others[there], self.item[there]
-        pearson = self._correlation(x, y, of)
-        spearman = self._correlation(rankdata(x), rankdata(y), of) if len(x) else pearson
-        return Ceiling(name, pearson, spearman, agrees, len(x), len(set(of.tolist())))
+    def _ceiling(self, name: str, values: Floats | None, given: Floats) -> Ceiling:
+        agrees = pearson = spearman = None
+        beside = self._beside(self.names, _majorities)
+        used = ~np.isnan(given + beside)
+        if used.any():
+            parts, units = _right(given[used], beside[used]), self.units[used].tolist()
+            agrees = mean_estimate(parts[:, 1].tolist(), units, (0, 1), self.options.level)
+            if variance := self._variance(given, self.names, _majorities, _right, _share):
+                low, high = variance.around_share(agrees.value or 0.0, agrees.level)
+                agrees = replace(agrees, low=low, high=high, method=TWO_WAY)
+        if self.numeric and values is not None:
+            used = ~np.isnan(values)
+            pearson, spearman = (self._correlation(values, used, ranks) for ranks in (False, True))
+        raters = effective_raters(self.raters[used]) if used.any() else 0.0
+        of_raters = [one.method == TWO_WAY for one in (agrees, pearson, spearman) if one is not None and one.ends]
+        over = "items and raters" if of_raters and all(of_raters) else f"items only, {raters:.3g} raters"
+        return Ceiling(name, pearson, spearman, agrees, int(used.sum()), len(set(self.item[used].tolist())), over)
 
-    def _correlation(self, x: Floats, y: Floats, item: np.ndarray) -> Estimate:
-        """Pearson's correlation over ratings, by sums over the units (items, or questions) that are resampled."""
-        _, place = np.unique(self.units[item], return_inverse=True)
-        x, y = _standard(x), _standard(y)
-        parts = (np.ones(len(x)), x, y, x * x, y * y, x * y)
-        features = np.column_stack([np.bincount(place, part) for part in parts]) if len(x) else np.zeros((0, 6))
+    def _correlation(self, values: Floats, used: Any, ranks: bool) -> Estimate:
+        """Pearson's correlation over ratings, or that of their ranks."""
+        beside = self._beside(self.own, _means)
+        x = np.full(len(values), np.nan)
+        x[used] = _standard(values[used])
+        scales = [_midranks(column[used]) if ranks else np.asarray for column in (x, beside)]
 
-        def formula(sums: Floats) -> Floats:
-            n, sx, sy, sxx, syy, sxy = sums.T
-            spread = np.clip(n * sxx - sx * sx, 0, None) * np.clip(n * syy - sy * sy, 0, None)
-            return np.asarray((n * sxy - sx * sy) / np.sqrt(np.where(spread > 1e-12 * n**4, spread, np.nan)))
+        def moments(x: Floats, y: Floats) -> Floats:
+            x, y = scales[0](x), scales[1](y)
+            sums = np.stack([np.ones_like(x), x, y, x * x, y * y, x * y], axis=-1)
+            return np.where(np.isnan(x + y)[..., None], 0.0, sums)
 
+        _, place = np.unique(self.units[used], return_inverse=True)
+        parts = moments(x[used], beside[used])
+        features = np.stack([np.bincount(place, part) for part in parts.T], axis=1)
         empty = Estimate(None, None, None, len(features), self.options.level, BCA, resamples=_RESAMPLES)
-        return bootstrap_of_sums(features, formula, empty, self.options.seed)
+        if variance := self._variance(x, self.own, _means, moments, _pearson):
+            r = float(_pearson(features.sum(axis=0)[None])[0])
+            if abs(r) < _PERFECT:
+                low, high = variance.around_correlation(r, empty.level)
+                return replace(empty, value=r, low=low, high=high, method=TWO_WAY, resamples=0)
+        return bootstrap_of_sums(features, _pearson, empty, self.options.seed)
+
+    def _beside(self, own: Floats, others: Others) -> Floats:
+        """Of each rating the others on its item."""
+        made = np.full(len(own), np.nan)
+        for cells in self.blocks:
+            made[cells] = others(own[cells])
+        return made
+
+    def _variance(self, x: Floats, own: Floats, others: Others, parts: Parts, formula: Formula) -> Variance | None:
+        """Over items and raters; None below the fewest raters. The others of a rating change with a rater left out."""
+        used = ~np.isnan(x)
+        if not used.any() or effective_raters(self.raters[used]) < FEWEST_RATERS:
+            return None
+        of_items, of_cells = [], []
+        for cells in self.blocks:
+            mine, beside = own[cells], x[cells]
+            whole = parts(beside, others(mine))
+            rest = [
+                parts(np.delete(beside, place, axis=1), others(np.delete(mine, place, axis=1))).sum(axis=1)
+                for place in range(cells.shape[1])
+            ]
+            of_items.append(-whole.reshape(-1, whole.shape[-1]))
+            of_cells.append((np.stack(rest, axis=1) - whole.sum(axis=1, keepdims=True)).reshape(of_items[-1].shape))
+        order = np.concatenate([cells.ravel() for cells in self.blocks])
+        kept = used[order]
+        changes = Changes(
+            self.units[order][kept],
+            self.raters[order][kept],
+            np.concatenate(of_items)[kept],
+            np.concatenate(of_cells)[kept],
+        )
+        return two_way_variance(changes, formula)
+
+
+def _means(own: Floats) -> Floats:
+    """Of each rating the mean of the others in its row; NaN where there is none."""
+    n = own.shape[1]
+    return (own.sum(axis=1, keepdims=True) - own) / (n - 1) if n > 1 else np.full(own.shape, np.nan)
+
+
+def _majorities(own: Floats) -> Floats:
+    """Of each class the majority of the others in its row; NaN where none leads."""
+    classes, made = np.unique(own), np.full(own.shape, np.nan)
+    counts = (own[:, :, None] == classes).sum(axis=1)
+    for place, name in enumerate(classes):
+        without = counts - (np.arange(len(classes)) == place)
+        most = without.max(axis=1, keepdims=True)
+        leads = (most[:, 0] > 0) & ((without == most).sum(axis=1) == 1)
+        leading = np.where(leads, classes[without.argmax(axis=1)], np.nan)
+        made = np.where(own == name, leading[:, None], made)
+    return made
+
+
+def _right(given: Floats, most: Floats) -> Floats:
+    """Whether there are both, and whether they are equal."""
+    return np.stack([~np.isnan(given + most), given == most], axis=-1).astype(float)
+
+
+def _share(sums: Floats) -> Floats:
+    return np.asarray(sums[:, 1] / sums[:, 0])
+
+
+def _pearson(sums: Floats) -> Floats:
+    n, sx, sy, sxx, syy, sxy = sums.T
+    spread = np.clip(n * sxx - sx * sx, 0, None) * np.clip(n * syy - sy * sy, 0, None)
+    return np.asarray((n * sxy - sx * sy) / np.sqrt(np.where(spread > 1e-12 * n**4, spread, np.nan)))
+
+
+def _midranks(values: Floats) -> Callable[[Floats], Floats]:
+    """The share of these values below a value, ties by half, less a half."""
+    ordered = np.sort(np.round(values, _DIGITS))
+
+    def ranks(column: Floats) -> Floats:
+        places = [np.searchsorted(ordered, np.round(column, _DIGITS), side) for side in ("left", "right")]
+        return np.where(np.isnan(column), np.nan, sum(places) / (2 * len(ordered)) - 0.5)
+
+    return ranks
 
 
 def _standard(column: Floats) -> Floats:

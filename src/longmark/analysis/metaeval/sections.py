@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from longmark.analysis.grid import Grid
 from longmark.analysis.metaeval import Metaeval
-from longmark.analysis.metaeval.agreement import RATER, Agreement
+from longmark.analysis.metaeval.agreement import FEWEST_RATERS, RATER, Agreement
 from longmark.analysis.metaeval.choice_sample import BASELINE, ChoiceMetric
 from longmark.analysis.metaeval.choices import ChoiceLabel
 from longmark.analysis.metaeval.label_sections import METRIC, choice_sections, estimates, rating_sections
@@ -165,7 +165,7 @@ def _in_words(part: RatingLabel | ChoiceLabel) -> str:
         return f"{says} No human ceiling: {reason or f'no {_what(part)} with rows has ratings that can be compared'}."
     what = "Spearman" if rater.spearman else "share of choices"
     interval = f"{fixed(found.value, 2)} [{fixed(found.low, 2)}, {fixed(found.high, 2)}]"
-    says += f" Human ceiling (leave one rater out): {what} {interval}."
+    says += f" Human ceiling (leave one rater out): {what} {interval}, over {rater.over}."
     results = [(one.metric, one.spearman) for one in part.metrics] if isinstance(part, RatingLabel) else []
     results += [(one.metric, one.accuracy) for one in part.metrics] if isinstance(part, ChoiceLabel) else []
     above = [name for name, its in results if its and (its.value or 0.0) > (found.value or 0.0)]
@@ -275,9 +275,14 @@ def raters(agreement: Agreement, what: str) -> Section:
         agreement.ceilings,
         estimates(*known),
         note=f"Each rating is compared with the mean (agrees: the majority) of the other raters on that {what}, and so "
-        f"is the metric. Intervals resample {units}.",
+        "is the metric. Intervals over items and raters are about another rater of the same kind; over items only "
+        f"(fewer than {FEWEST_RATERS:g} effective raters, or all agree), about these raters. Items are {units}.",
         unit="",
-        beside=(Column("ratings"), Column(f"{what}s", "items", key="items")),
+        beside=(
+            Column("ratings"),
+            Column(f"{what}s", "items", key="items"),
+            Column("intervals over", "over", key="over"),
+        ),
     )
     says = "How well raters agree with each other, and how well metrics agree with raters."
     note = (
