@@ -18,14 +18,14 @@ import numpy as np
 from longmark.analysis.metaeval import agreement as module
 from longmark.analysis.metaeval.agreement import RatedItems, Vote, agreement
 from longmark.analysis.metaeval.options import MetaevalOptions
-from longmark.stats.samples import Floats
+from longmark.stats.samples import Floats, Ints
 
 SPREADS = {"raters alike": (0.0, 0.0), "severity": (0.5, 0.0), "severity and scale": (0.5, 0.3)}
 NAMES = ("pearson", "spearman", "agrees")
 Seed = np.random.Generator
 
 
-def ratings(random: Seed, items: int, raters: int, each: int, spread: tuple[float, float]) -> tuple[Floats, Floats]:
+def ratings(random: Seed, items: int, raters: int, each: int, spread: tuple[float, float]) -> tuple[Floats, Ints]:
     """The ratings, shape (items, each), and who gave them."""
     worth = random.normal(size=(items, 1))
     severity, scale = random.normal(0, spread[0], raters), 1 + random.normal(0, spread[1], raters)
@@ -51,12 +51,12 @@ def truth(given: Floats) -> tuple[float, float, float]:
     there = ~np.isnan(most)
     return (
         float(np.corrcoef(x, y)[0, 1]),
-        float(np.corrcoef(*ranks)[0, 1]),
+        float(np.corrcoef(ranks[0], ranks[1])[0, 1]),
         float((given == most)[there].mean()),
     )
 
 
-def rated(given: Floats, who: Floats) -> RatedItems:
+def rated(given: Floats, who: Ints) -> RatedItems:
     votes = [
         [Vote(f"r{rater}", f"{value:g}", float(value)) for value, rater in zip(*pair, strict=True)]
         for pair in zip(given, who, strict=True)
@@ -72,8 +72,8 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     random = np.random.default_rng(options.seed)
-    module._coefficients = lambda *_: []  # type: ignore[assignment]
-    module._RESAMPLES = 400  # type: ignore[misc]
+    module._coefficients = lambda *_: []
+    module._RESAMPLES = 400
     print(
         f"{options.runs} runs of {options.items} items; Monte Carlo error at .95: {(0.0475 / options.runs) ** 0.5:.3f}"
     )

@@ -150,8 +150,8 @@ def _missing(claimed: Claimed, found: Correction, agreement: Agreement | None) -
             "label next`; or add --equal-chances, if each answer was chosen with the same chance."
         )
     if agreement is None or agreement.low is None:
-        why = "" if agreement is None else f" ({agreement.reason})"
-        yield f"Agreement of raters{why}: let two raters or more label the same answers."
+        remedy = "let two raters or more label the same answers" if agreement is None else agreement.reason
+        yield f"Agreement of raters: {remedy}."
     elif agreement.low <= 0:
         yield f"Raters who agree: Krippendorff's alpha may be 0 ({_interval(_figures(agreement))})."
 

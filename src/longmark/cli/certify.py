@@ -66,6 +66,7 @@ def verify(path: Path, signers: Path | None) -> int:
         print(f"changed: {line}")
     same = "not as it was certified" if changed else "the same when it is computed again"
     what = "Certified" if made["granted"] else f"Not certified ({counted(len(made['missing']), 'condition')} missing)"
+    what = "Not verified" if changed else what
     print(f"{what}: {made['claim']}. {counted(len(made['inputs']), 'input')}: {same}.")
     signed = _signature(path, signers)
     return 0 if made["granted"] and signed and not changed else UNDER
