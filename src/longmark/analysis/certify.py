@@ -257,6 +257,7 @@ def document(found: Certificate) -> Document:
         count = counted(len(found["missing"]), "condition is", "conditions are")
         sections.insert(0, _list("What is missing", f"{count} not met. Each line says what to do.", found["missing"]))
     agreement = about["agreement"]
+    chosen = "with equal chances, as stated" if found["options"]["equal_chances"] else "not known"
     facts = [
         ("labelled answers", ", ".join(f"{count:,} of {name}" for name, count in about["answers"].items())),
         ("raters", about["raters"]),
@@ -264,15 +265,14 @@ def document(found: Certificate) -> Document:
             "agreement",
             f"{agreement['of']} {_interval(agreement)} (1: always; 0: as by chance)" if agreement else "not known",
         ),
-        ("chosen", "with known probabilities" if about["drawn"] else "with equal chances, as stated"),
+        ("chosen", "with known probabilities" if about["drawn"] else chosen),
         ("judge", "; ".join(f"{role}: {listed(names)}" for role, names in judge["models"].items()) or "no model"),
         ("audit of the judge", " ".join(judge["audit"]) if judge["audit"] else "not audited"),
     ]
-    if not about["drawn"] and not found["options"]["equal_chances"]:
-        facts[3] = ("chosen", "not known")
     columns = (Column("what", lambda row: row[0]), Column("here", lambda row: row[1]))
     rests = "What must be true for the result to hold. The rest is arithmetic on the inputs."
-    inputs = Table("inputs", "Inputs", (Column("path"), Column("sha256")), [_Input(**one) for one in found["inputs"]])
+    names = (Column("path", lambda one: one["path"]), Column("sha256", lambda one: one["sha256"]))
+    inputs = Table("inputs", "Inputs", names, found["inputs"])
     made = found["made"]
     return Document(
         "certificate",
@@ -288,12 +288,6 @@ def document(found: Certificate) -> Document:
         settings={"Options": found["options"], "Made": made["at"]},
         signatures=judge["signatures"],
     )
-
-
-@dataclass(frozen=True, slots=True)
-class _Input:
-    path: str
-    sha256: str
 
 
 _FIGURES = (
