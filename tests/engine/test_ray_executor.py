@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import pickle
 import random
+import socket
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -200,10 +201,21 @@ def test_what_cannot_be_done_is_refused_by_name(
 
 def test_a_cluster_with_a_public_node_is_refused_unless_that_is_accepted(ray: StandInRay, tmp_path: Path):
     ray.addresses = {"10.0.0.1": True, "8.8.8.8": True}
-    with pytest.raises(UserError, match=r"8\.8\.8\.8 is a public address"):
-        scored(tmp_path, "out", some(3), executor="ray=10.0.0.1:6379")
-    scored(tmp_path, "out", some(3), executor="ray=10.0.0.1:6379", ray_insecure=True)
-    assert ray.init_with["address"] == "10.0.0.1:6379"
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        address = f"127.0.0.1:{listening.getsockname()[1]}"
+        with pytest.raises(UserError, match=r"8\.8\.8\.8 is a public address"):
+            scored(tmp_path, "out", some(3), executor=f"ray={address}")
+        scored(tmp_path, "out", some(3), executor=f"ray={address}", ray_insecure=True)
+    assert ray.init_with["address"] == address
+
+
+def test_an_address_that_nothing_listens_at_is_refused_before_ray_waits_for_it(ray: StandInRay, tmp_path: Path):
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        port = listening.getsockname()[1]
+    with pytest.raises(UserError, match=rf"ray=127.0.0.1:{port}: nothing answers at this address \(.*`ray start"):
+        scored(tmp_path, "out", some(3), executor=f"ray=127.0.0.1:{port}")
+    with pytest.raises(UserError, match="nothing answers at this address"):
+        scored(tmp_path, "out", some(3), executor="ray=127.0.0.1:99999")  # no port has this number
 
 
 def test_a_cluster_of_its_own_that_does_not_listen_on_loopback_is_left(ray: StandInRay, tmp_path: Path):

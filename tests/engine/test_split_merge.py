@@ -457,7 +457,7 @@ def test_runs_that_do_not_belong_together_are_refused(tmp_path: Path, two: list[
     for runs, message in cases:
         with pytest.raises(UserError, match=message):
             merge(runs, tmp_path / "run")
-    with pytest.raises(SettingsChanged, match=r"seeded has other settings than .*runs/1:\n  --seed: was 0, now 5"):
+    with pytest.raises(SettingsChanged, match=r"seeded has other settings than .*runs/1; .*:\n  --seed: was 0, now 5"):
         merge([two[0], tmp_path / "seeded"], tmp_path / "run")
     with pytest.raises(SettingsChanged, match=r"--metrics: removed: score.readability.grade_level"):
         merge([two[0], tmp_path / "fewer"], tmp_path / "run")

@@ -139,7 +139,8 @@ def _check(runs: Sequence[_Run]) -> None:
                     f"  {model}: sent with {known or 'all parameters'}, now with {words or 'all parameters'}"
                 )
         if changed:
-            raise SettingsChanged("\n".join((f"{run.path} has other settings than {first.path}:", *changed)))
+            mend = f"run its part with those of {first.path} into a new folder (was: {first.path}, now: {run.path})"
+            raise SettingsChanged("\n".join((f"{run.path} has other settings than {first.path}; {mend}:", *changed)))
     number, times = Counter(run.part.part for run in runs).most_common(1)[0]
     if times > 1:
         same = ", ".join(str(run.path) for run in runs if run.part.part == number)

@@ -46,6 +46,7 @@ _DEPTH = 2  # batches that an actor has: one that it works on, one that waits th
 _DEATHS = 3  # of workers with one item, after which it is not asked again
 _STARTS = 3  # times that a worker, or Ray, is started before it is given up
 _READY = 120.0  # seconds that a worker may take to start
+_ANSWER = 10.0  # seconds that a cluster's port may take to answer
 _LOOK = 2.0  # seconds between two looks at the cluster's nodes
 _STORE = 200 << 20  # bytes of shared memory for messages, of a cluster of our own
 _OWN = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0", "RAY_AUTH_MODE": "token"}  # 0: every process listens on loopback
@@ -148,6 +149,8 @@ async def prepare(cluster: RayCluster) -> None:
     if cluster.address is None:
         os.environ.update(_OWN)
         os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
+    else:
+        os.environ.setdefault("RAY_NUM_REDIS_GET_RETRIES", "2")  # of 40 s each; its default are 20
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     errors.library("ray", "--executor ray", "ray")
     if cluster.address not in (None, "auto"):
@@ -159,6 +162,14 @@ async def prepare(cluster: RayCluster) -> None:
         except OSError as error:
             raise UserError(f"--executor ray={cluster.address}: {host} is not found ({error})") from None
         _refuse_public({str(one[4][0]) for one in found}, cluster)
+        try:  # Ray itself would wait for minutes
+            _, writer = await asyncio.wait_for(asyncio.open_connection(host.strip("[]"), int(port)), _ANSWER)
+            writer.close()
+        except (OSError, OverflowError) as error:
+            raise UserError(
+                f"--executor ray={cluster.address}: nothing answers at this address ({error or 'timed out'}); start a "
+                f"cluster there (`ray start --head --port {port}`), or give the address that `ray start` printed"
+            ) from None
 
 
 def _check_nodes(ray: Any, cluster: RayCluster) -> None:

@@ -55,7 +55,7 @@ class AnswerScores:
     answers: Mapping[int, Answer]
     questions: Ints
     systems: tuple[str, ...]
-    system_of: Ints
+    system_of: NDArray[np.int32]
     metrics: dict[str, MetricFacts]
     scores: dict[str, Floats]
     unscored: dict[str, dict[int, str]]
@@ -119,7 +119,7 @@ class _Source:
     answers: dict[int, Answer] = field(default_factory=dict)
     questions: array[int] = field(default_factory=lambda: array("q"))
     systems: dict[str, int] = field(default_factory=dict)
-    system_of: array[int] = field(default_factory=lambda: array("q"))
+    system_of: array[int] = field(default_factory=lambda: array("i"))
     at: tuple[str, str] | None = None
     texts: dict[str, int] = field(default_factory=dict)  # id -> length and hash of the answer, in one number
     scores: dict[str, array[float]] = field(default_factory=dict)
@@ -225,7 +225,7 @@ def _same_answers(one: _Source, other: _Source) -> bool:
 
 def _joined(sources: Sequence[_Source], names: Sequence[str], groups: Sequence[int]) -> AnswerScores:
     answers: dict[int, Answer] = {}
-    questions, system_of, systems = array("q"), array("q"), dict[str, int]()
+    questions, system_of, systems = array("q"), array("i"), dict[str, int]()
     places: dict[tuple[int, str, str], int] = {}
     parts: dict[str, list[tuple[Sequence[int], Floats]]] = {}  # metric -> places and scores
     unscored: dict[str, dict[int, str]] = {}
@@ -248,10 +248,12 @@ def _joined(sources: Sequence[_Source], names: Sequence[str], groups: Sequence[i
                 places[group, answer.example_id, answer.system] = place
                 here.append(place)
         else:
-            answers.update({here[at]: answer for at, answer in source.answers.items()})
+            for at, answer in source.answers.items():
+                answers[here[at]] = answer
             questions += source.questions
             own = [systems.setdefault(system, len(systems)) for system in source.systems]
             system_of.extend(own[at] for at in source.system_of)
+            source.questions, source.system_of = array("q"), array("i")  # a million are 12 MB
         for metric in source.scores:
             twice = any(_scored_otherwise(source, other, metric) for other in others)
             label = f"{metric} ({name})" if twice else metric
@@ -259,7 +261,7 @@ def _joined(sources: Sequence[_Source], names: Sequence[str], groups: Sequence[i
             made = source.signatures[metric]
             ways.setdefault(label, set()).update(map(_made_by, made))
             lines.setdefault(label, []).extend(one.line(metric) for one in made if one.version)
-            parts.setdefault(label, []).append((here, np.array(source.scores[metric])))
+            parts.setdefault(label, []).append((here, np.asarray(source.scores[metric])))
             unscored.setdefault(label, {}).update({here[at]: why for at, why in source.unscored[metric].items()})
     scores = {label: np.full(len(questions), np.nan) for label in parts}
     for label, of in parts.items():
@@ -271,7 +273,7 @@ def _joined(sources: Sequence[_Source], names: Sequence[str], groups: Sequence[i
         answers,
         _numbered(np.frombuffer(questions, dtype=np.int64)),
         tuple(systems),
-        np.frombuffer(system_of, dtype=np.int64),
+        np.frombuffer(system_of, dtype=np.int32),
         facts,
         scores,
         unscored,
@@ -282,8 +284,15 @@ def _joined(sources: Sequence[_Source], names: Sequence[str], groups: Sequence[i
 
 def _numbered(hashes: Ints) -> Ints:
     """The numbers from 0 in place of the hashes, in the order in which these first occur."""
-    _, first, inverse = np.unique(hashes, return_index=True, return_inverse=True)
-    return np.argsort(np.argsort(first))[inverse]
+    order = np.argsort(hashes, kind="stable")
+    numbers, first = hashes[order], np.ones(len(hashes), dtype=bool)
+    first[1:] = numbers[1:] != numbers[:-1]
+    number = np.empty(int(first.sum()), dtype=np.int64)
+    number[np.argsort(order[first])] = np.arange(len(number))
+    places = np.cumsum(first)
+    places -= 1
+    numbers[order] = number.take(places, out=places, mode="clip")  # without a copy
+    return numbers
 
 
 def _scored_otherwise(one: _Source, other: _Source, metric: str) -> bool:

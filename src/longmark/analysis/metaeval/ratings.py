@@ -11,6 +11,7 @@ system with a rating; it assumes that the rated answers are a random sample of t
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -226,12 +227,14 @@ class _Sample:
     @cached_property
     def _by_system(self) -> tuple[list[np.ndarray], list[np.ndarray]]:
         """The rows of each question with three answers or more (a sample of 2,000), and of each system."""
+        answers = Counter(item.question for item in self.items)
         questions: dict[str, list[int]] = {}
         systems: dict[str, list[int]] = {}
         for row, item in enumerate(self.items):
-            questions.setdefault(item.question, []).append(row)
+            if answers[item.question] >= _FEWEST_SYSTEMS:
+                questions.setdefault(item.question, []).append(row)
             systems.setdefault(self.scores.answers[item.places[0]].system, []).append(row)
-        several = [np.array(rows) for rows in questions.values() if len(rows) >= _FEWEST_SYSTEMS]
+        several = [np.array(rows) for rows in questions.values()]
         if len(several) > _MOST_QUESTIONS:
             random = np.random.default_rng(self.options.seed)
             chosen = random.choice(len(several), _MOST_QUESTIONS, replace=False)
@@ -312,7 +315,7 @@ class _Sample:
             for system, here in groups:
                 if (here & ~rated & ~np.isnan(scores)).any() and (here & rated).any():
                     questions = every.questions[here]
-                    clusters = questions if len(np.unique(questions)) < len(questions) else None
+                    clusters = questions if np.bincount(questions).max() > 1 else None
                     mean = ppi_mean(ratings[here], scores[here], clusters=clusters, level=self.options.level)
                     yield PoweredMean(metric, system, mean)
 

@@ -129,7 +129,9 @@ class PostgresStore(Store):
             self._connect()
             self._prepare()
         except psycopg.Error as error:
-            raise UserError(f"the call cache {self.shown} cannot be opened ({self._told(error)})") from None
+            mend = "; start the server, or correct the URL of --cache or the password"
+            mend = mend if isinstance(error, psycopg.OperationalError) else ""
+            raise UserError(f"the call cache {self.shown} cannot be opened ({self._told(error)}){mend}") from None
 
     def _connect(self) -> None:
         self._db: psycopg.Connection[Any] = psycopg.connect(**self._options, autocommit=True)
