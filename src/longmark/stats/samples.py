@@ -40,12 +40,12 @@ def cluster_numbers(clusters: Sequence[Hashable] | Ints, keep: NDArray[np.bool_]
     if len(clusters) != len(keep):
         raise UserError(f"every row needs a cluster: there are {len(keep)} rows and {len(clusters)} clusters")
     if isinstance(clusters, np.ndarray):
-        numbers = clusters[keep]
-        if numbers.size and numbers.min() >= 0 and numbers.max() < 4 * numbers.size:  # half the memory of sorting
-            there = np.zeros(int(numbers.max()) + 1, dtype=bool)
-            there[numbers] = True
-            return (np.cumsum(there) - 1)[numbers], int(there.sum())
-        names, found = np.unique(numbers, return_inverse=True)
+        kept = clusters[keep]
+        if kept.size and kept.min() >= 0 and kept.max() < 4 * kept.size:  # half the memory of sorting
+            there = np.zeros(int(kept.max()) + 1, dtype=bool)
+            there[kept] = True
+            return (np.cumsum(there) - 1)[kept], int(there.sum())
+        names, found = np.unique(kept, return_inverse=True)
         return found, len(names)
     known: dict[Hashable, int] = {}
     numbers = [known.setdefault(name, len(known)) for name, stays in zip(clusters, keep, strict=True) if stays]

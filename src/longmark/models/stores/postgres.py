@@ -185,6 +185,8 @@ class PostgresStore(Store):
     def _told(self, error: Exception) -> str:
         """An error on one line, without the password."""
         text = " ".join(str(error).split())
+        if isinstance(error, psycopg.errors.InsufficientPrivilege):
+            text += "; the first user needs CREATE on the database, each other one rights on the schema longmark"
         password = self._options.get("password")
         return text.replace(password, "***") if password else text
 
