@@ -253,7 +253,6 @@ def _joined(sources: Sequence[_Source], names: Sequence[str], groups: Sequence[i
             questions += source.questions
             own = [systems.setdefault(system, len(systems)) for system in source.systems]
             system_of.extend(own[at] for at in source.system_of)
-            source.questions, source.system_of = array("q"), array("i")  # a million are 12 MB
         for metric in source.scores:
             twice = any(_scored_otherwise(source, other, metric) for other in others)
             label = f"{metric} ({name})" if twice else metric
@@ -263,11 +262,9 @@ def _joined(sources: Sequence[_Source], names: Sequence[str], groups: Sequence[i
             lines.setdefault(label, []).extend(one.line(metric) for one in made if one.version)
             parts.setdefault(label, []).append((here, np.asarray(source.scores[metric])))
             unscored.setdefault(label, {}).update({here[at]: why for at, why in source.unscored[metric].items()})
-    scores = {label: np.full(len(questions), np.nan) for label in parts}
-    for label, of in parts.items():
-        for here, column in of:
-            there = ~np.isnan(column)
-            scores[label][np.array(here, dtype=np.int64)[there]] = column[there]
+        if not others:  # of a million answers 20 MB
+            source.questions, source.system_of, source.scores = array("q"), array("i"), {}
+    scores = {label: _filled(len(questions), parts.pop(label)) for label in list(parts)}
     return AnswerScores(
         tuple(names),
         answers,
@@ -282,16 +279,25 @@ def _joined(sources: Sequence[_Source], names: Sequence[str], groups: Sequence[i
     )
 
 
+def _filled(answers: int, parts: Iterable[tuple[Sequence[int], Floats]]) -> Floats:
+    """The scores of all answers, of parts with the places of theirs."""
+    found = np.full(answers, np.nan)
+    for here, column in parts:
+        there = ~np.isnan(column)
+        found[np.array(here, dtype=np.int64)[there]] = column[there]
+    return found
+
+
 def _numbered(hashes: Ints) -> Ints:
     """The numbers from 0 in place of the hashes, in the order in which these first occur."""
     order = np.argsort(hashes, kind="stable")
     numbers, first = hashes[order], np.ones(len(hashes), dtype=bool)
     first[1:] = numbers[1:] != numbers[:-1]
-    number = np.empty(int(first.sum()), dtype=np.int64)
+    number = np.empty(int(first.sum()), dtype=np.int32)  # half of what a million answers need here
     number[np.argsort(order[first])] = np.arange(len(number))
-    places = np.cumsum(first)
+    places = np.cumsum(first, dtype=np.int32)
     places -= 1
-    numbers[order] = number.take(places, out=places, mode="clip")  # without a copy
+    numbers[order] = number[places]
     return numbers
 
 
