@@ -244,7 +244,7 @@ def document(
     grid = Grid(
         "effects",
         "Effects",
-        (Column("judge", "judge"), Column("aspect", "aspect"), Column("metric", "metric", kind="metric")),
+        (Column("aspect", "aspect"), Column("judge", "judge"), Column("metric", "metric", kind="metric")),
         found,
         (Column("effect", "effect", 3, key="effect"),),
         beside=(Column("the judge", "says"), *beside),
