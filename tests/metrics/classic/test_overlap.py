@@ -197,9 +197,12 @@ def test_the_longer_text_is_right_as_often_as_is_known():
     path = REAL / "lfqa_e" / "zh_first600.json"
     if not path.exists():
         pytest.skip(f"the real pairs are not here: {path}")
-    right = {"human_vs_model": 0, "model_vs_model": 0}
-    for one in json.loads(path.read_text(encoding="utf-8")):
-        a, b = (asyncio.run(characters(one[side])) for side in ("response_a", "response_b"))
+    right, pairs = {"human_vs_model": 0, "model_vs_model": 0}, json.loads(path.read_text(encoding="utf-8"))
+
+    async def lengths() -> list[list[float]]:  # in one event loop: each loop takes milliseconds
+        return [[await characters(one[side]) for side in ("response_a", "response_b")] for one in pairs]
+
+    for one, (a, b) in zip(pairs, asyncio.run(lengths()), strict=True):
         choice = "same" if a == b else "response_a" if a > b else "response_b"
         right[one["compare_type"]] += choice == one["label"]
     assert right == {"human_vs_model": 179, "model_vs_model": 95}
