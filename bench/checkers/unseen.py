@@ -101,12 +101,13 @@ def sample(rows: Sequence[Claim]) -> list[Claim]:
 async def record(folder: Path, given: argparse.Namespace) -> None:
     path = folder / f"{JUDGE}.json"
     found: dict[str, dict[str, float]] = json.loads(path.read_text()) if path.exists() else {}
-    turns = zip(*(((data, one) for one in sample(rows_of(data))[: given.rows or LEAST]) for data in SETS), strict=True)
+    samples = {data: sample(rows_of(data))[: given.rows or LEAST] for data in SETS}
+    turns = [(data, samples[data][turn]) for turn in range(len(samples[EXPERTQA])) for data in SETS]
     whole = [(EXPERTQA, one) for answer in answers()[: given.answers] for one in answer]
     begun, stored = time.monotonic(), CallCache(given.cache)
     with closing(stored):
         judge = ChatHandle(Registry(stored).open("judge", given.judge), Client(stored), UsageLog())
-        for data, one in (*(place for turn in turns for place in turn), *whole):
+        for data, one in (*turns, *whole):
             if time.monotonic() - begun > 60 * given.minutes:
                 break
             if one.id not in found.setdefault(data, {}):
