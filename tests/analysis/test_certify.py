@@ -107,6 +107,13 @@ def at_random(folder: Path) -> None:
     write_jsonl(folder / "labels.jsonl", [{**one, "value": chance.randint(1, 5)} for one in labels()])
 
 
+def never_apart(folder: Path) -> None:
+    """Labels and scores that have the same difference on each question: the labels against the claim."""
+    its = [{**one, "value": 3 + (one["rater"] == "r1") - one["example_id"].startswith("b")} for one in labels()]
+    write_jsonl(folder / "labels.jsonl", its)
+    rescored(lambda values: values.update({name: {RELEVANCE: [0.5] * N} for name in values}))(folder)
+
+
 def rescored(change: Callable[[dict[str, Any]], Any], **described: Any) -> Callable[[Path], None]:
     def changed(folder: Path) -> None:
         values = scores()
@@ -145,6 +152,7 @@ def audited(folder: Path, judge: str) -> str:
         (without_chances, "How the labelled answers were chosen: the labels have no inclusion_probability."),
         (at_random, "Raters who agree: Krippendorff's alpha may be 0 ("),
         (at_random, "A difference above 0: the corrected one is"),
+        (never_apart, "A corrected difference with an interval: the labels and the scores show no spread."),
         (rescored(lambda _: None, finished=False), "The rest of"),
         (lambda folder: (folder / "both" / "manifest.json").unlink(), "it has no manifest"),
         (other_judge, "One way of scoring: the scores were made in different ways"),

@@ -83,8 +83,7 @@ def certify(claimed: Claimed) -> Certificate:
         audited = [f"{one.judge} {one.says}." for one in its if one.judge in models.get("judge", ())]
         if not audited:
             missing.append(f"An audit of this judge on {metric}: {claimed.audit} has none.")
-    if difference is not None and difference.low is not None:
-        missing += _not_shown(found, (better, worse), metric, difference)
+    missing += _not_shown(found, (better, worse), metric, difference)
     return {
         FORM: 1,
         "claim": f"{better} is better than {worse} on {metric}",
@@ -157,10 +156,13 @@ def _missing(claimed: Claimed, found: Correction, agreement: Agreement | None) -
 
 
 def _not_shown(
-    found: Correction, systems: tuple[str, str], metric: str, difference: CorrectedEstimate
+    found: Correction, systems: tuple[str, str], metric: str, difference: CorrectedEstimate | None
 ) -> Iterator[str]:
-    """Why the corrected difference does not show the claim: its interval, or answers without a score."""
-    assert difference.low is not None
+    """Why the corrected difference does not show the claim: it has no interval; its interval; answers without a
+    score."""
+    if difference is None or difference.low is None:
+        yield f"A corrected difference with an interval: {difference.reason if difference else 'no labels for it'}."
+        return
     if difference.low <= 0:
         yield f"A difference above 0: the corrected one is {_interval(_figures(difference))}. The claim is not shown."
         return
