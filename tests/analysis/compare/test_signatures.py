@@ -45,12 +45,17 @@ def lines(tmp_path, second, first=None, described=None):
             "version of the metric: 2 in two; none in one",
         ),
         ({"version": "0.2.0"}, "longmark: 0.1.0 in one; 0.2.0 in two"),
+        ({"version": "1.2.0"}, "longmark: 0.1.0 in one; 1.x in two"),
     ],
 )
 def test_each_difference_is_named(tmp_path, changed, line):
     (found,) = lines(tmp_path, signed(**changed))
     assert line in found
     assert found.endswith(f"({RELEVANCE})")
+
+
+def test_releases_of_one_major_version_score_alike(tmp_path):
+    assert lines(tmp_path, signed(version="1.9.2"), signed(version="1.10.0")) == ()
 
 
 def test_seeds_and_the_order_of_judges_are_no_difference(tmp_path):

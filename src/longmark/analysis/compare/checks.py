@@ -111,7 +111,8 @@ def differences(scores: Scores, metrics: Sequence[str]) -> tuple[str, ...]:
 
 def _settings(signature: Signature, domain: Any) -> Iterator[tuple[str, str, str]]:
     """(setting, the model that it belongs to or "", value) of what a score depends on."""
-    yield "longmark", "", signature.version or _NONE
+    major = signature.version.partition(".")[0]  # from 1.0.0 on, a changed score is another version of its metric
+    yield "longmark", "", (signature.version if major in ("", "0") else f"{major}.x") or _NONE
     for role, names in signature.models.items():
         yield f"{role} model", "", " + ".join(sorted(names)) or _NONE
     for model, said in signature.configured.items():
