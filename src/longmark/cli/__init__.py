@@ -20,6 +20,7 @@ from typing import Any
 
 from longmark.cli.arguments import BUG, INTERRUPTED, MISTAKE, NO_VALUE
 from longmark.cli.terminal import plain_streams
+from longmark.deprecated import printing
 
 _MODULES = ("verbs_runs", "trust", "compare", "metaeval", "power", "verbs_examples", "score_study",
             "comprehensiveness_study", "calf_study", "climaqa_study", "verbs_labels")  # fmt: skip
@@ -42,7 +43,7 @@ def main(words: Sequence[str] | None = None) -> int:
     if words is None:  # a process of its own
         atexit.register(gc.freeze)
         os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # it would look into every installed package
-    with plain_streams():
+    with plain_streams(), printing():
         try:
             code = _run(words)
             sys.stdout.flush()

@@ -15,6 +15,7 @@ from typing import Any
 import orjson
 from pydantic import ValidationError
 
+from longmark.deprecated import used
 from longmark.errors import UnknownName, UserError
 from longmark.records import messages, pair_columns, paths
 from longmark.records.carried import CARRIED
@@ -44,7 +45,7 @@ NAMES = {field: (field, *_OTHER_NAMES.get(field, ())) for field in Example.model
 
 _FIELD_OF = {column: field for field, columns in NAMES.items() for column in columns}
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")  # where camelCase begins a word
-_ALIASES = {"reference": "references", "context": "contexts"}
+_SINGULAR = {"reference": "references", "context": "contexts"}  # deprecated
 _SCORED = frozenset({"question", "answer", "contexts", "references", "turns"})  # an example has one of them at least
 _NAMED = frozenset({"id", "question_id", "system", "variant_of", "variant", "task", "level", "turn_of"})
 _TEXTS = frozenset({"question", "answer", "base_answer"})
@@ -73,7 +74,9 @@ class Columns:
         self.ignored: Counter[str] = Counter()
         self._column_of: dict[str, str] = {}
         for given, column in (mapping or {}).items():
-            field = _ALIASES.get(given, given)
+            field = _SINGULAR.get(given, given)
+            if field != given:
+                used(f"the field `{given}` of --map")
             known = (*NAMES, *pair_columns.FIELDS)
             if field not in known:
                 raise UnknownName("field", given, known, f"The fields are {', '.join(known)}.")

@@ -1,0 +1,64 @@
+"""What still works and will be removed, with what replaces it (docs/versions.md, "Deprecation").
+
+Code that still serves a deprecated function, parameter, option, key or field calls `used` with its entry. In Python
+this warns with a `DeprecationWarning`; the command line prints one line on standard error. A test fails from the
+release on that should no longer have it.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Deprecated:
+    """since: the release that deprecates it; removed: the release without it; instead: what to write."""
+
+    since: str
+    removed: str
+    instead: str
+
+
+DEPRECATED = {
+    "the field `reference` of --map": Deprecated("1.0.0", "2.0.0", "`references`"),
+    "the field `context` of --map": Deprecated("1.0.0", "2.0.0", "`contexts`"),
+}
+"""Everything that is deprecated, by the name that warnings and the changelog give it."""
+
+_printed: set[str] | None = None  # by the command line; None in Python
+
+
+def used(name: str) -> None:
+    """Warns that an entry of `DEPRECATED` was used; in Python, at the line that called longmark."""
+    one = DEPRECATED[name]
+    text = f"{name} is deprecated since longmark {one.since} and will be removed in {one.removed}; use {one.instead}"
+    if _printed is None:
+        warnings.warn(text, DeprecationWarning, stacklevel=_caller())
+    elif name not in _printed:
+        _printed.add(name)
+        print(f"longmark: {text}", file=sys.stderr)
+
+
+def _caller() -> int:
+    """The stack level, as `used` gives it to `warnings.warn`, of what called the outermost function of longmark."""
+    frame, level, found = sys._getframe(1), 1, 1
+    while frame is not None:
+        if str(frame.f_globals.get("__name__", "")).partition(".")[0] == "longmark":
+            found = level + 1
+        frame, level = frame.f_back, level + 1  # type: ignore[assignment]
+    return found
+
+
+@contextmanager
+def printing() -> Iterator[None]:
+    """Meanwhile each deprecated name that is used gives one line on standard error."""
+    global _printed
+    before, _printed = _printed, set()
+    try:
+        yield
+    finally:
+        _printed = before
