@@ -19,8 +19,8 @@ class RayTaskError(RayError):
 
 @dataclass
 class StandInRay:
-    """addresses: of nodes -> whether they are alive. dies: (batch) -> whether the actor dies of it. never_starts:
-    (number of the actor) -> whether it does not."""
+    """addresses: of nodes -> whether they are alive; without the first one no reply comes. dies: (batch) -> whether the
+    actor dies of it. never_starts: (number of the actor) -> whether it does not."""
 
     resources: dict[str, float] = field(default_factory=lambda: {"CPU": 2.0})
     addresses: dict[str, bool] = field(default_factory=lambda: {"127.0.0.1": True})
@@ -44,6 +44,9 @@ class StandInRay:
 
     def nodes(self) -> list[dict[str, Any]]:
         return [{"NodeID": one, "NodeManagerAddress": one, "Alive": alive} for one, alive in self.addresses.items()]
+
+    def get_runtime_context(self) -> Any:
+        return SimpleNamespace(get_node_id=lambda: next(iter(self.addresses)))
 
     def cluster_resources(self) -> dict[str, float]:
         return self.resources
@@ -101,6 +104,8 @@ class _Actor:
             self.dead = True
             self.ray.deaths += 1
             raise RayError("it died")
+        if not next(iter(self.ray.addresses.values())):
+            await asyncio.Future()
         reply = None if self.dead else await worker.do(batch)
         if self.dead:
             raise RayError("it died meanwhile")

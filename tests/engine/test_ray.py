@@ -143,10 +143,12 @@ def test_a_node_that_dies_is_told_of_and_its_work_is_done_elsewhere(tmp_path: Pa
             cluster.say("kill a node")
             cluster.say("add a node")
             done = ended(process)
-            assert done.code == 0, done.err
+            if own := "through which this process was in it" in done.err:  # Ray chooses one of those at this address
+                ended(start(*words(server, cluster, "out"), home=folder / "home", cwd=folder, env=cluster.env))
+            assert own or done.code == 0, done.err
             requests = Counter(asked(server))
             expected = single(server, cluster, folder)
-        assert "A node of the Ray cluster is dead: 127.0.0.1" in done.err
+        assert own or "A node of the Ray cluster is dead: 127.0.0.1" in done.err
         assert rows(folder / "out") == expected
         assert sum(requests.values()) - 120 <= 2 * IN_FLIGHT
 

@@ -244,9 +244,28 @@ def test_a_node_that_dies_is_told_of(monkeypatch: pytest.MonkeyPatch):
     both = [{"NodeID": one, "NodeManagerAddress": f"10.0.0.{one}", "Alive": True} for one in "12"]
     looks = [[both[0], both[1] | {"Alive": False}], both]
     told: list[str] = []
-    ray = SimpleNamespace(nodes=looks.pop)  # the third look fails: the cluster has ended
-    asyncio.run(ray_cluster.watch(ray, told.append))
+    context = SimpleNamespace(get_node_id=lambda: "1")
+    ray = SimpleNamespace(nodes=looks.pop, get_runtime_context=lambda: context)  # the third look fails: it has ended
+    asyncio.run(ray_cluster.watch(ray, told.append, []))
     assert told == ["A node of the Ray cluster is dead: 10.0.0.2 (2). Its work is asked again."]
+
+
+def test_without_its_own_node_a_run_ends_and_goes_on_when_it_is_repeated(
+    ray: StandInRay, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(ray_cluster, "_LOOK", 0.01)
+
+    def third(_batch: bytes) -> bool:
+        ray.addresses["127.0.0.1"] &= len(ray.batches) < 3
+        return False
+
+    ray.dies = third
+    with pytest.raises(UserError, match="through which this process was in it, is dead; repeat the command to resume"):
+        scored(tmp_path, "there", some(80), f"{METRICS},{QR}", judges=["counted:j"], executor="ray")
+    ray.dies = lambda _batch: False
+    ray.addresses["127.0.0.1"] = True
+    there = scored(tmp_path, "there", some(80), f"{METRICS},{QR}", judges=["counted:j"], executor="ray")
+    assert there == scored(tmp_path, "alone", some(80), f"{METRICS},{QR}", judges=["counted:j"])
 
 
 def test_a_reason_travels_between_processes():

@@ -82,7 +82,9 @@ def opened(settings: Settings, cluster: RayCluster, tell: Callable[[str], None])
             crew.start(room)
         elif computing:
             tell("The Ray cluster has no free CPU for metrics: they are computed here.")
-        watching = asyncio.get_running_loop().create_task(watch(ray, tell))
+        watching = asyncio.get_running_loop().create_task(
+            watch(ray, tell, [*teams.values(), *([crew] if crew else [])])
+        )
         try:
             yield RayExecutor(settings.backends, computing if crew else [], crew, teams)
         finally:
@@ -188,16 +190,24 @@ def _refuse_public(addresses: set[str], cluster: RayCluster) -> None:
         )
 
 
-async def watch(ray: Any, tell: Callable[[str], None]) -> None:
-    """Tells of nodes that leave the cluster, for as long as there is one."""
+async def watch(ray: Any, tell: Callable[[str], None], teams: Sequence[Team]) -> None:
+    """Tells of nodes that leave the cluster, for as long as there is one. Where it is the node through which this
+    process reaches the others, the work of all teams ends: no reply comes any more, and no error either."""
     known: dict[str, str] = {}
     with suppress(Exception):  # the cluster has ended
+        own = ray.get_runtime_context().get_node_id()
         while True:
             alive = {
                 one["NodeID"]: one["NodeManagerAddress"] for one in await asyncio.to_thread(ray.nodes) if one["Alive"]
             }
             for node in known.keys() - alive.keys():
-                tell(f"A node of the Ray cluster is dead: {known[node]} ({node[:8]}). Its work is asked again.")
+                its = f"{known[node]} ({node[:8]})"
+                if node == own:
+                    its += ", through which this process was in it, is dead; repeat the command to resume"
+                    for team in teams:
+                        team.end(UserError(f"--executor ray: the node of the Ray cluster {its}"))
+                else:
+                    tell(f"A node of the Ray cluster is dead: {its}. Its work is asked again.")
             known = alive
             await asyncio.sleep(_LOOK)
 
@@ -332,7 +342,9 @@ class Team:
         except self.ray.exceptions.RayError:
             self._died(member, actor, batch)
         finally:
-            if member.actor is actor:
+            if self._broken is not None:
+                self._fail(self._broken, batch)
+            elif member.actor is actor:
                 member.busy -= 1
                 self._send()
 
@@ -369,6 +381,12 @@ class Team:
         self.members.remove(member)
         if not self.members:
             self._fail(UserError(f"--executor ray: no worker for {self.name} is left; repeat the command to resume"))
+
+    def end(self, error: UserError) -> None:
+        """Nothing more can be asked, and what was asked has no reply."""
+        self._fail(error)
+        for task in self._tasks:
+            task.cancel()
 
     def _fail(self, error: Exception, batch: Sequence[Item] = ()) -> None:
         """Nothing more can be asked."""
