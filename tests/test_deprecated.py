@@ -12,7 +12,9 @@ import longmark
 from longmark.deprecated import DEPRECATED
 
 GIVEN = {"id": "a", "question": "Why?", "answer": "It rains here.", "truth": "Rain."}
-SAYS = "the field `reference` of --map is deprecated since longmark 1.0.0 and will be removed in 2.0.0; use `references`"
+SAYS = (
+    "the field `reference` of --map is deprecated since longmark 1.0.0 and will be removed in 2.0.0; use `references`"
+)
 EASE = "score.readability.reading_ease"
 
 
