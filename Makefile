@@ -7,7 +7,7 @@ LOCK   := requirements-dev.lock
 # The tests start many processes; without bytecode each of them would compile the sources again.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo demo-full test test-embedded test-lowest check format lint types unit bench site lock clean
+.PHONY: demo demo-full test test-embedded test-lowest dist test-wheel check format lint types unit bench site lock clean
 
 # The environment is made again when the lock file or the project's own metadata change.
 $(VENV)/.stamp: $(LOCK) pyproject.toml
@@ -50,6 +50,28 @@ test-lowest: $(VENV)/.stamp
 		--group dev --extra parquet --extra stats --extra rag --extra graphs --extra train --extra classic --extra xlsx --extra postgres pyproject.toml -o .venv-lowest/requirements.txt
 	$(BIN)/uv pip install --quiet --python .venv-lowest/bin/python -r .venv-lowest/requirements.txt
 	PYTHONPATH=src .venv-lowest/bin/python -m pytest -m "not slow and not embedded" --ignore=tests/docs
+
+# The archives of a release, in dist/: built twice from the commit in two folders, and compared (design/release.md).
+dist: $(VENV)/.stamp
+	rm -rf dist build/dist
+	for copy in one two; do mkdir -p build/dist/$$copy && git archive HEAD | tar -x -C build/dist/$$copy && (cd build/dist/$$copy && \
+		SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) $(CURDIR)/$(BIN)/python -m hatchling build) || exit 1; done
+	for made in build/dist/one/dist/*; do cmp "$$made" "build/dist/two/dist/$${made##*/}" || exit 1; done
+	mv build/dist/one/dist dist && rm -rf build/dist/two && sha256sum dist/*
+
+# The wheel with each version of Python: alone in an empty environment, then with the locked packages and the tests that
+# need no model. The tests run beside the wheel, without the sources.
+PYTHONS ?= python3.11 python3.12 python3.13
+WHEEL_TESTS ?= tests/records tests/scores tests/stats tests/engine tests/metrics tests/compat tests/test_judge.py tests/test_deprecated.py
+test-wheel: dist
+	rm -rf build/dist/one/src
+	for python in $(PYTHONS); do made=$(CURDIR)/build/wheel/$${python##*/}; \
+		$(BIN)/uv venv --quiet --clear --python $$python $$made && \
+		$(BIN)/uv pip install --quiet --python $$made dist/*.whl && \
+		(cd build/dist/one && $$made/bin/longmark --version && $$made/bin/longmark look examples/answers.jsonl && \
+			$$made/bin/longmark run examples/answers.jsonl --metrics score.readability --out runs/$${python##*/} --quiet) && \
+		$(BIN)/uv pip install --quiet --python $$made --require-hashes -r $(LOCK) && \
+		(cd build/dist/one && $$made/bin/pytest -m "not slow and not embedded" $(WHEEL_TESTS)) || exit 1; done
 
 format: $(VENV)/.stamp
 	$(BIN)/ruff format

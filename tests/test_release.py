@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -32,6 +33,12 @@ def test_the_citation_names_this_version_licence_and_the_five_papers():
     assert len({one["title"] for one in cited["references"]}) == 5
     for one in (cited, *cited["references"]):
         assert all(set(author) in ({"name"}, {"given-names", "family-names"}) for author in one["authors"])
+
+
+def test_the_changelog_begins_with_this_version():
+    heads = re.findall(r"^## (.*)", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE)
+    assert re.fullmatch(rf"\[{re.escape(longmark.__version__)}\] - (unreleased|\d{{4}}-\d\d-\d\d)", heads[0])
+    assert not any("unreleased" in head for head in heads[1:])
 
 
 def test_every_folder_that_ships_more_than_code_is_listed_with_its_origin():
