@@ -20,7 +20,15 @@ from urllib.parse import unquote
 ROOT = Path(__file__).parents[2]
 PUBLISHED = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "Dockerfile", "docs", "design", "examples")
 
-SHOWN = ("index", "docs/index", "docs/metrics", "docs/statistics", "docs/cli", "docs/latex")
+SHOWN = (
+    "index",
+    "docs/index",
+    "docs/metrics",
+    "docs/coverage",
+    "docs/tutorial-human-study",
+    "docs/cli",
+    "docs/latex",
+)
 """Pages that are looked at in a browser."""
 
 _TAG = re.compile(r"<(\w+)[^>]*?\s(?:href|src)=[\"']?([^\"'\s>]+)")

@@ -10,7 +10,7 @@ together) by one step of Newton's method from all of them,
     θ(-c) = θ - (H - H_c)⁻¹ g_c        se² = (G - 1) / G Σ (θ(-c) - their mean)²
 
 with c's gradient g_c of the log-likelihood and its share H_c of the information H. It is CR3 of `stats.clusters`, whose
-degrees of freedom t has, over the clusters in which the system was compared. docs/statistics.md has the coverage.
+degrees of freedom t has, over the clusters in which the system was compared. docs/coverage.md has the coverage.
 
 Where no maximum exists there is no strength but a reason: systems that were never compared with the others, directly or
 through a third, or that won (or lost) every comparison with the others, so that their strength has no limit (Ford

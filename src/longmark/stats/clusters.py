@@ -20,7 +20,7 @@ from collections.abc import Sequence
 
 FEWEST_EFFECTIVE = 5.0
 """Effective clusters below which nothing is decided: intervals are then wide, and tests of skewed scores do not hold
-their level (docs/statistics.md has the figures)."""
+their level (docs/coverage.md has the figures)."""
 
 
 def leverages(sizes: Sequence[float]) -> list[float]:

@@ -43,7 +43,7 @@ from longmark.stats.student import STUDENT, t_quantile, two_sided
 FEWEST = 10
 """Labels of a system below which nothing is corrected."""
 FEWEST_COVERED = 50
-"""Labels from which on the intervals kept their level in simulation (docs/statistics.md); below, a remark says so."""
+"""Labels from which on the intervals kept their level in simulation (docs/coverage.md); below, a remark says so."""
 UNLIKELY = 0.001
 """A system is not corrected if so many of its scores lie outside the range of the labelled ones as a random sample
 would leave there with a probability below this."""

@@ -13,7 +13,7 @@ then have Wilson's interval, which is narrower.
 
 Source: Hall (1992), "On the removal of skewness by transformation", JRSS B 54: the cubic transformation of the
 studentised mean, inverted. Deviations: the quantile is Student's, not the normal one, and u_c takes the place of the
-deviations of values. docs/statistics.md has the coverage. Sums are exact (`math.fsum`), so that the order of the values
+deviations of values. docs/coverage.md has the coverage. Sums are exact (`math.fsum`), so that the order of the values
 does not change a digit.
 """
 

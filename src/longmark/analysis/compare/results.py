@@ -12,7 +12,7 @@ randomised Tukey HSD of the CCRS paper stands beside it, where each question is 
     share won    (won + ties / 2) / n, the mean of points 1, 1/2 and 0, with the interval of a mean between 0 and 1
 
 d_z has no interval if too few differences are unlike the rest: fewer than 8, and than half of them. The spread is then
-that of a handful, which no interval covers (docs/statistics.md).
+that of a handful, which no interval covers (docs/coverage.md).
 """
 
 from __future__ import annotations
