@@ -62,7 +62,7 @@ dist: $(VENV)/.stamp
 # The wheel with each version of Python: alone in an empty environment, then with the locked packages and the tests that
 # need no model. The tests run beside the wheel, without the sources.
 PYTHONS ?= python3.11 python3.12 python3.13
-WHEEL_TESTS ?= tests/records tests/scores tests/stats tests/engine tests/metrics tests/compat tests/test_judge.py tests/test_deprecated.py
+WHEEL_TESTS ?= tests/records tests/scores tests/stats tests/metrics tests/compat tests/test_judge.py tests/test_deprecated.py
 test-wheel: dist
 	rm -rf build/dist/one/src
 	for python in $(PYTHONS); do made=$(CURDIR)/build/wheel/$${python##*/}; \

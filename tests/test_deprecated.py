@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from pathlib import Path
 
 import pytest
 from tests.program import ROOT, run, write_jsonl
 
-import longmark
+import longmark.api
 from longmark.deprecated import DEPRECATED
 
 GIVEN = {"id": "a", "question": "Why?", "answer": "It rains here.", "truth": "Rain."}
@@ -41,10 +42,17 @@ def test_a_major_release_removes_it_and_the_changelog_names_it(name: str):
     assert one.instead in said
 
 
-def test_python_warns_at_the_line_that_called_longmark(tmp_path: Path):
+@pytest.mark.parametrize("notebook", [False, True])
+def test_python_warns_at_the_line_that_called_longmark(tmp_path: Path, notebook: bool):
+    async def run_in_loop() -> longmark.api.Result:
+        return score()
+
+    def score() -> longmark.api.Result:
+        return longmark.run([GIVEN], metrics=EASE, out=tmp_path / "out", mapping={"reference": "truth"})
+
     with pytest.warns(DeprecationWarning, match=re.escape(SAYS)) as warned:
-        done = longmark.run([GIVEN], metrics=EASE, out=tmp_path / "out", mapping={"reference": "truth"})
-    assert {one.filename for one in warned} == {__file__}
+        done = asyncio.run(run_in_loop()) if notebook else score()
+    assert __file__ in {one.filename for one in warned}
     assert '"references":["Rain."]' in (done.folder / "examples.jsonl").read_text("utf-8")
 
 

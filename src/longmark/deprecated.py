@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from traceback import walk_stack
 
 
 @dataclass(frozen=True)
@@ -45,12 +46,9 @@ def used(name: str) -> None:
 
 def _caller() -> int:
     """The stack level, as `used` gives it to `warnings.warn`, of what called the outermost function of longmark."""
-    frame, level, found = sys._getframe(1), 1, 1
-    while frame is not None:
-        if str(frame.f_globals.get("__name__", "")).partition(".")[0] == "longmark":
-            found = level + 1
-        frame, level = frame.f_back, level + 1  # type: ignore[assignment]
-    return found
+    stack = enumerate(walk_stack(sys._getframe(1)), 2)
+    ours = (level for level, (at, _) in stack if at.f_globals.get("__name__", "").partition(".")[0] == "longmark")
+    return max(ours)
 
 
 @contextmanager

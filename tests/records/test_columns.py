@@ -141,7 +141,7 @@ def test_mapping_goes_first() -> None:
 def test_mapping_of_an_unknown_field() -> None:
     with pytest.raises(UnknownName, match="Did you mean question"):
         Columns({"qestion": "q"})
-    with pytest.raises(UserError, match="references twice"):
+    with pytest.warns(DeprecationWarning, match="`references`"), pytest.raises(UserError, match="references twice"):
         Columns({"reference": "a", "references": "b"})
 
 

@@ -23,6 +23,7 @@ from longmark.models.handles import DEFAULT_DOMAIN, Backends
 from longmark.models.registry import ModelNames
 from longmark.prompts import Prompt, PromptBook, registered
 from longmark.records import ABSENT, STATUSES, Signature
+from longmark.records.columns import Columns
 from longmark.records.conversation import check_mode
 from longmark.records.metric_name import settings_in
 
@@ -200,6 +201,7 @@ class RunOptions(ModelNames, Judging, SessionOptions):
         object.__setattr__(self, "batching", Batching.of(self))
         object.__setattr__(self, "ray", RayCluster.of(self))
         object.__setattr__(self, "mapping", self.mapping or {})
+        Columns(self.mapping)  # wrong and deprecated fields are named in the caller's thread
         Judging.__post_init__(self)
         SessionOptions.__post_init__(self)
 
