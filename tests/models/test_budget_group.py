@@ -55,9 +55,10 @@ class Endpoint:
 class Session:
     """A client of a group with its own connection."""
 
-    def __init__(self, place: Any, limits: dict[str, Any], name: str = "team") -> None:
+    def __init__(self, place: Any, limits: dict[str, Any] | Budget, name: str = "team") -> None:
         self.cache = CallCache(place)
-        self.client = Client(self.cache, concurrency=4, budget=Budget(**limits), price_of=lambda _: PRICE)
+        budget = limits if isinstance(limits, Budget) else Budget(**limits)
+        self.client = Client(self.cache, concurrency=4, budget=budget, price_of=lambda _: PRICE)
         self.client.share_budget(name)
 
     async def ask(self, model: Endpoint, *numbers: int) -> list[Any]:
@@ -123,6 +124,21 @@ def test_what_all_sessions_spend_stays_within_the_budget_and_is_spent(place: Pla
         await other.close()
 
     asyncio.run(main())
+
+
+def test_sessions_with_one_budget_after_each_other_count_what_each_spent_once(place: Place):
+    async def main() -> None:
+        model, budget = Endpoint(), Budget(max_calls=30)
+        for look in range(3):  # as `decide` does
+            one = Session(place("a"), budget)
+            assert refused(await one.ask(model, *range(10 * look, 10 * look + 10))) == 0
+            await one.close()
+        other = Session(place("a"), Budget(max_calls=32))
+        assert refused(await other.ask(model, *range(100, 110))) == 8
+        assert model.calls == 32
+        await other.close()
+
+    asyncio.run(asyncio.wait_for(main(), 60))
 
 
 def test_of_a_killed_session_what_it_sent_is_spent_and_the_rest_comes_back(place: Place):

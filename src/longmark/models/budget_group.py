@@ -19,7 +19,7 @@ import math
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from longmark.errors import UserError
@@ -38,19 +38,31 @@ _STEPS = ((64, 8), (8, 8), (1, 1))
 @dataclass(eq=False)
 class BudgetGroup:
     """What one session has of the budget. name: of the group; token: of the client; wake: called where there may be
-    more."""
+    more. Amounts are the session's own, without what sessions before it spent of the same `Budget`."""
 
     name: str
     budget: Budget
     cache: CallCache
     token: str
     wake: Callable[[], None]
+    _before: Amounts = field(init=False)
     _may: Amounts = (0, 0, 0.0)  # what the session may have spent in all,
     _until: float = 0.0  # and until when: the lease, by this machine's clock, which goes on while it sleeps
     _needed: Reservation | None = None
     _idle: bool = False
     _asking: asyncio.Task[None] | None = None
     _reporting: asyncio.Task[None] | None = None
+
+    def __post_init__(self) -> None:
+        self._before = self.budget.spent
+
+    @property
+    def _spent(self) -> Amounts:
+        return _sum(self.budget.spent, self._before, -1)
+
+    @property
+    def _used(self) -> Amounts:
+        return _sum(self.budget.used, self._before, -1)
 
     def covers(self, held: Reservation) -> bool:
         """Whether a call that needs so much may go now. Where it may not, more is asked for."""
@@ -67,7 +79,7 @@ class BudgetGroup:
     def _fits(self, held: Reservation) -> bool:
         return time.time() < self._until and all(
             limit is None or not next_ or used + next_ <= may
-            for limit, used, next_, may in zip(self._limits, self.budget.used, _needs(held), self._may, strict=True)
+            for limit, used, next_, may in zip(self._limits, self._used, _needs(held), self._may, strict=True)
         )
 
     @property
@@ -78,7 +90,7 @@ class BudgetGroup:
         """Asks until the call fits, or nothing is left for it."""
         try:
             while (held := self._needed) is not None and not self.budget.stopped:
-                spent, used = self.budget.spent, self.budget.used
+                spent, used = self._spent, self._used
                 self._may = used  # nothing more goes out until it is known
                 asked = time.time()
                 self._may, others = await self.cache.aside(self._take, spent, used, _needs(held))
@@ -102,10 +114,10 @@ class BudgetGroup:
             if self._asking is not None:
                 continue
             if self._idle:
-                self._may = self.budget.used
+                self._may = self._used
             self._idle, asked = True, time.time()
             with suppress(UserError):  # whoever asks next is told
-                if await self.cache.aside(self._renew, self.budget.spent, self._may):
+                if await self.cache.aside(self._renew, self._spent, self._may):
                     self._until = asked + stores.LEASE
 
     async def close(self) -> None:
@@ -165,7 +177,7 @@ class BudgetGroup:
 
     def _end_own(self) -> None:
         with self.cache.store.unit():
-            end(self.cache.store, self.name, self.token, self.budget.spent, _sum(self._may, self.budget.spent, -1))
+            end(self.cache.store, self.name, self.token, self._spent, _sum(self._may, self._spent, -1))
 
 
 def _needs(held: Reservation) -> Amounts:
