@@ -121,6 +121,15 @@ def test_what_is_wrong_is_said(both: Path, labels: Any, options: Any, error: typ
         corrected([both], labels, **options)
 
 
+def test_labels_that_correct_nothing_are_not_said_to_correct(both: Path):
+    says = section(corrected([both], [{"example_id": "a-1", "value": 1}])).says
+    assert says == (
+        "No corrected difference on Question relevance. Labels (rating): 1 labelled answer by 1 rater. No corrected "
+        "interval of a (needs at least 10 answers with a label and a score; found 1); b (needs at least 10 answers with "
+        "a label and a score; found 0)."
+    )
+
+
 def test_words_in_an_order_are_numbers(both: Path):
     words = [{**one, "value": "good" if one["value"] > 0.5 else "bad"} for one in ratings()]
     found = corrected([both], words, order={"rating": ("bad", "good")})

@@ -123,7 +123,8 @@ def test_what_is_no_bundle_is_refused(tmp_path: Path, content: bytes | None, cap
     if content is not None:
         (tmp_path / "b.zip").write_bytes(content)
     assert cli.main(["verify", str(tmp_path / "b.zip")]) == 2
-    assert "expected a run folder or a bundle" in capsys.readouterr().err
+    why = "does not exist" if content is None else "expected a run folder, a certificate.json or a bundle"
+    assert why in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("damage", [{"judging": None}, {"models": {"judge": ["m"], "lm": []}}, {"params": 5}])

@@ -401,11 +401,16 @@ def _says(found: Correction) -> str:
             for names, pair in one.pairs.items()
             if pair.p is not None and pair.p <= 1 - found.options.level
         ]
-        says.append(f"{listed(apart) if apart else 'no significant difference'} on {titles[one.metric]}")
+        none = "significant" if any(pair.p is not None for pair in one.pairs.values()) else "corrected"
+        says.append(f"{listed(apart) if apart else f'no {none} difference'} on {titles[one.metric]}")
+    without = {name: why for one in found.metrics for name, mean in one.means.items() if (why := mean.reason)}
+    corrects = "They correct the scores of all answers."
+    if without:
+        corrects = f"No corrected interval of {'; '.join(f'{name} ({why})' for name, why in without.items())}."
     rests = f"{counted(found.joined, 'labelled answer')} by {counted(found.raters, 'rater')}"
     words = "; ".join(says)
     words = words[0].upper() + words[1:] if words.startswith("no ") else words
-    return f"{words}{'. ' if words else ''}Labels ({found.label}): {rests}. They correct the scores of all answers."
+    return f"{words}{'. ' if words else ''}Labels ({found.label}): {rests}. {corrects}"
 
 
 def _note(found: Correction) -> str:

@@ -44,7 +44,7 @@ from longmark.models.stores.sqlite import SqliteStore
 from longmark.models.trust import of_name
 from longmark.prompts import SYSTEM, PromptBook
 from longmark.records import Row
-from longmark.records.files import read_object
+from longmark.records.files import check_regular, read_object
 from longmark.records.metric_name import base_of, parsed, under
 from longmark.records.pair import example_of
 from longmark.text.calibration import BEHIND, Calibration, labelled
@@ -347,6 +347,7 @@ def opened(run: Path, cache: Path | str, most: int = MOST) -> Iterator[tuple[Pat
         finally:
             calls.close()
         return
+    check_regular(run)
     with tempfile.TemporaryDirectory(prefix="longmark-") as temporary:
         folder = Path(temporary)
         try:
@@ -361,7 +362,7 @@ def opened(run: Path, cache: Path | str, most: int = MOST) -> Iterator[tuple[Pat
                                 )
                             target.write(piece)
         except (OSError, KeyError, RuntimeError, zlib.error, zipfile.BadZipFile) as error:
-            raise UserError(f"{run}: expected a run folder or a bundle of `longmark export` ({error})") from None
+            raise UserError(f"{run}: expected a run folder, a certificate.json or a bundle of `longmark export` ({error})") from None
         calls = CallCache(folder / _CALLS)
         try:
             yield folder, calls

@@ -142,7 +142,10 @@ def corrected(
     tuned = 1.0 if weight is None and used else 0.0
     scale = float(np.abs(table.labels[both]).max())
     if variance <= (_ROUNDING * max(1.0, scale)) ** 2:
-        return replace(empty, reason="the labels and the scores show no spread")
+        alike = all(np.ptp(table.labels[both[:, place], place]) == 0 for place in places)
+        whose = "its labels" if len(places) == 1 else "labels of each system"
+        what = f"all {whose} are the same" if alike else "labels and scores differ by a constant only"
+        return replace(empty, reason=f"{what}, so they show no spread")
     binary = len(sides) == 1 and bool(np.isin(table.labels[:, places][both[:, places]], (0, 1)).all())
     low, high, method = _interval(value, variance, t_quantile(level, df - tuned), binary)
     alone = _interval(labels_alone, own, t_quantile(level, df), binary)
@@ -203,7 +206,7 @@ def _refusal(table: LabelledScores, both: NDArray[np.bool_], place: int) -> str 
     """Why a system cannot be corrected."""
     scores, ours = table.scores[:, place], both[:, place]
     if ours.sum() < FEWEST:
-        return f"at least {FEWEST} answers with a label and a score; found {int(ours.sum())}"
+        return f"needs at least {FEWEST} answers with a label and a score; found {int(ours.sum())}"
     if len(np.unique(table.numbers[ours])) < 2:
         return "all answers with a label belong to one cluster"
     for stratum in () if table.strata is None else np.unique(table.strata[~np.isnan(scores)]):
