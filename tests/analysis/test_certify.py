@@ -226,7 +226,7 @@ def test_the_verbs(claimed: Claimed, tmp_path: Path):
     certificate = json.loads((tmp_path / "out" / "certificate.json").read_text())
     certificate["difference"]["low"] = 0.4
     (tmp_path / "out" / "certificate.json").write_text(json.dumps(certificate))
-    forged = done(tmp_path, "verify", "out/certificate.json")
+    forged = done(tmp_path, "verify", "out")
     assert forged.code == 3
     assert "changed: difference.low: the certificate has 0.4, computed again it is 0." in forged.out
     (tmp_path / "both" / "absent.jsonl").write_text("")

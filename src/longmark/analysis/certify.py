@@ -358,7 +358,11 @@ def verify(certificate: Certificate) -> list[str]:
         named = [str(path) for path in _inputs(claimed)]
     except (LookupError, TypeError, AttributeError) as error:
         raise UserError(f"the certificate is damaged ({type(error).__name__}: {error})") from None
-    changed = [f"{path}: is not among the inputs that were certified" for path in named if path not in inputs]
+    changed = [
+        f"{path}: is not among the inputs that were certified"
+        for path in named
+        if path not in inputs and Path(path).exists()
+    ]
     for path, was in inputs.items():
         if not Path(path).is_file():
             changed.append(f"{path}: is missing; run this in the folder where it was certified")

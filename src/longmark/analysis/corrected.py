@@ -179,8 +179,9 @@ def _chances(given: Sequence[Observation], file: str) -> dict[_Named, float]:
     if without:
         raise UserError(
             f"{file}:{without[0].line}: {PROBABILITY}: is empty ({counted(len(without), 'label')}). Answers that were "
-            "chosen with unequal chances correct nothing without them: draw answers by `longmark label next`, or "
-            "leave out these labels. If every answer had the same chance, remove the column"
+            "chosen with unequal chances correct nothing without them: copy each answer's from the file of its draw "
+            "(`longmark label next`), and leave out labels that no draw asked for. If every answer had the same "
+            "chance, remove the column"
         )
     for one in given:
         if (

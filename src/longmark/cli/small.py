@@ -205,8 +205,9 @@ def _corrected(arguments: argparse.Namespace, cluster: str) -> Section | None:
 
 
 def verify(arguments: argparse.Namespace) -> int:
-    if is_certificate(arguments.run):
-        return verify_certificate(arguments.run, arguments.signers)
+    inside = arguments.run / "certificate.json"
+    if is_certificate(path := inside if inside.is_file() else arguments.run):
+        return verify_certificate(path, arguments.signers)
     if arguments.signers is not None:
         raise UserError("--signers is for a certificate of `longmark certify`")
     most = arguments.max_bundle_bytes or MOST

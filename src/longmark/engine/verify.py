@@ -362,7 +362,9 @@ def opened(run: Path, cache: Path | str, most: int = MOST) -> Iterator[tuple[Pat
                                 )
                             target.write(piece)
         except (OSError, KeyError, RuntimeError, zlib.error, zipfile.BadZipFile) as error:
-            raise UserError(f"{run}: expected a run folder, a certificate.json or a bundle of `longmark export` ({error})") from None
+            raise UserError(
+                f"{run}: expected a run folder, a certificate.json or a bundle of `longmark export` ({error})"
+            ) from None
         calls = CallCache(folder / _CALLS)
         try:
             yield folder, calls

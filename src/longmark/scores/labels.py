@@ -341,7 +341,9 @@ class _Columns:
         column = self.column(PROBABILITY)
         value = _plain(column, self._cell(record, PROBABILITY), _EMPTY)
         if value is not None and (isinstance(value, str) or not 0 < value <= 1):
-            raise Problem(f"{column}: expected a number above 0, at most 1; found {found(value)}; copy that of the draw")
+            raise Problem(
+                f"{column}: expected a number above 0, at most 1; found {found(value)}; copy that of the draw"
+            )
         return value
 
     def _known(self, name: str, text: str) -> str:
