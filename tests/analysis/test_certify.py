@@ -152,7 +152,10 @@ def audited(folder: Path, judge: str) -> str:
         (without_chances, "How the labelled answers were chosen: the labels have no inclusion_probability."),
         (at_random, "Raters who agree: Krippendorff's alpha may be 0 ("),
         (at_random, "A difference above 0: the corrected one is"),
-        (never_apart, "A corrected difference with an interval: the labels and the scores show no spread."),
+        (
+            never_apart,
+            "with an interval: the labelled answers of each system all have the same label, so they show no spread.",
+        ),
         (rescored(lambda _: None, finished=False), "The rest of"),
         (lambda folder: (folder / "both" / "manifest.json").unlink(), "it has no manifest"),
         (other_judge, "One way of scoring: the scores were made in different ways"),

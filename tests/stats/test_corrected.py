@@ -189,7 +189,10 @@ def changed(**more: Any) -> LabelledScores:
     [
         (changed(labels=np.full((400, 2), NAN)), "needs at least 10 answers with a label and a score; found 0"),
         (changed(scores=np.full((400, 2), NAN)), "at least 10 answers"),
-        (changed(labels=np.where(np.isnan(changed().labels), NAN, 3.0)), "all its labels are the same, so they show"),
+        (
+            changed(labels=np.where(np.isnan(changed().labels), NAN, 3.0)),
+            "the labelled answers all have the same label, so they show",
+        ),
         (changed(clusters=np.zeros(400, dtype=int)), "belong to one cluster"),
         (changed(clusters=np.arange(400) % 4), "3.4 effective clusters are too few"),
         (changed(strata=np.arange(400)), "stratum 0 has answers, but fewer than two clusters of them have a label"),

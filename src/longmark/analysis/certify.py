@@ -271,7 +271,7 @@ def document(found: Certificate) -> Document:
         ("judge", "; ".join(f"{role}: {listed(names)}" for role, names in judge["models"].items()) or "no model"),
         ("audit of the judge", " ".join(judge["audit"]) if judge["audit"] else "not audited"),
     ]
-    columns = (Column("what", lambda row: row[0]), Column("here", lambda row: row[1]))
+    columns = (Column("what", lambda row: row[0]), Column("", lambda row: row[1], key="fact"))
     rests = "What must be true for the result to hold. The rest is arithmetic on the inputs."
     names = (Column("path", lambda one: one["path"]), Column("sha256", lambda one: one["sha256"]))
     inputs = Table("inputs", "Inputs", names, found["inputs"])

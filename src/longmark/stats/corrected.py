@@ -143,8 +143,8 @@ def corrected(
     scale = float(np.abs(table.labels[both]).max())
     if variance <= (_ROUNDING * max(1.0, scale)) ** 2:
         alike = all(np.ptp(table.labels[both[:, place], place]) == 0 for place in places)
-        whose = "its labels" if len(places) == 1 else "labels of each system"
-        what = f"all {whose} are the same" if alike else "labels and scores differ by a constant only"
+        whose = "the labelled answers" if len(places) == 1 else "the labelled answers of each system"
+        what = f"{whose} all have the same label" if alike else "labels and scores differ by a constant only"
         return replace(empty, reason=f"{what}, so they show no spread")
     binary = len(sides) == 1 and bool(np.isin(table.labels[:, places][both[:, places]], (0, 1)).all())
     low, high, method = _interval(value, variance, t_quantile(level, df - tuned), binary)
