@@ -5,3 +5,8 @@ const reach = () => {
 }
 addEventListener("load", reach)
 addEventListener("resize", reach)
+// A cell of figures stays on one line.
+addEventListener("DOMContentLoaded", () => {
+  for (const cell of document.querySelectorAll("td"))
+    if (/^(none|[\d.,()/%\s])+$/.test(cell.textContent)) cell.style.whiteSpace = "nowrap"
+})
