@@ -113,6 +113,7 @@ def test_clusters_are_looked_at_whole(server: Server, capsys: pytest.CaptureFixt
         (("--metrics", "score.readability"), "a decision needs a metric"),
         (("--systems", "a,z"), "unknown system: z"),
         (("--margin", "-1"), "expected a number above 0"),
+        (("--margin", "1"), f"--margin: 1 is not below the range of {QR} (0 to 1), so any two systems"),
         (("--alpha", "0"), "alpha must be between 0 and 1"),
     ],
 )

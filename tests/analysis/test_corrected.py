@@ -126,7 +126,7 @@ def test_labels_that_correct_nothing_are_not_said_to_correct(both: Path):
     assert says == (
         "No corrected difference on Question relevance. Labels (rating): 1 labelled answer by 1 rater. No corrected "
         "interval of a (needs at least 10 answers with a label and a score; found 1); b (needs at least 10 answers "
-        "with a label and a score; found 0)."
+        "with a label and a score; found 0). Draw answers to label by `longmark label next`."
     )
 
 

@@ -408,6 +408,7 @@ def _says(found: Correction) -> str:
     corrects = "They correct the scores of all answers."
     if without:
         corrects = f"No corrected interval of {'; '.join(f'{name} ({why})' for name, why in without.items())}."
+        corrects += " Draw answers to label by `longmark label next`."
     rests = f"{counted(found.joined, 'labelled answer')} by {counted(found.raters, 'rater')}"
     words = "; ".join(says)
     words = words[0].upper() + words[1:] if words.startswith("no ") else words

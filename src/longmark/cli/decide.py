@@ -173,15 +173,15 @@ def _rule(arguments: argparse.Namespace, settings: Settings, answers: Answers) -
     from longmark.analysis.decide import Rule, check_metric
     from longmark.scores.manifest import MetricFacts
 
+    margins = by_metric(parsed(arguments.margin), settings.scores)
     for chosen in settings.selected:
         for name, spec in chosen.scores.items():
-            check_metric(name, MetricFacts(*spec.bounds, spec.higher_is_better))
+            check_metric(name, MetricFacts(*spec.bounds, spec.higher_is_better), margins.get(name))
     pairs = [
         pair
         for pair in combinations(answers.systems, 2)
         if pair[0] == answers.systems[0] or not arguments.against_first
     ]
-    margins = by_metric(parsed(arguments.margin), settings.scores)
     clustered = answers.cluster != QUESTION
     return Rule(
         metrics=settings.scores,

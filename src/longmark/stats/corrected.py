@@ -220,8 +220,8 @@ def _refusal(table: LabelledScores, both: NDArray[np.bool_], place: int) -> str 
     n = table.weight()[ours, place].sum() / table.weight()[ours, place].max()
     if (1 - outside) ** n + n * outside * (1 - outside) ** (n - 1) < UNLIKELY:
         return (
-            f"{outside:.0%} of the scores are outside the range of the labelled answers' ({low:.4g} to {high:.4g}): "
-            "the labelled answers are no random sample"
+            f"{100 * outside:.0f} % of the scores are outside the range of the labelled answers' ({low:.4g} to "
+            f"{high:.4g}): the labelled answers are no random sample"
         )
     return None
 
