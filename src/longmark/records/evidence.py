@@ -30,6 +30,11 @@ class Evidence(BaseModel):
         except ValidationError:
             return None
 
+    @classmethod
+    def model_rebuild(cls, **how: Any) -> bool | None:
+        """As pydantic's, without the locals of the caller: to read those can crash Python 3.13.0."""
+        return super().model_rebuild(**{**how, "_parent_namespace_depth": 0})
+
     def evidence(self) -> dict[str, Any]:
         """As a row holds it: JSON types, without what was not given."""
         return self.model_dump(exclude_unset=True)

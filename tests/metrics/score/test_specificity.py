@@ -44,7 +44,7 @@ def judge(
     def answer(request: ChatRequest) -> str:
         asked = request.messages[1].content
         if "<claims " in asked:
-            return json.dumps({name: ["a detail"] for name in names})
+            return json.dumps({one: ["a detail"] for one in names})  # not `name`: CPython 3.12.1 would take it below
         if "<claim " not in asked:
             return json.dumps({"claims": CLAIMS})
         claim = re.search(r"<claim \w+>\n(.*)\n</claim", asked)
