@@ -250,7 +250,7 @@ def document(
         beside=(Column("the judge", "says"), *beside),
     )
     judges = dict.fromkeys(one.judge for one in found)
-    says = "What the judge does beside reading the answer, one line for each thing that was changed."
+    says = "What moves the judge's scores although the answer is no better, one line for each thing that was changed."
     if compared:
         large = listed([f"{one.aspect} ({one.metric})" for one in found if one.matters == "yes"] or ["no effect"])
         says = f"As large as the difference in the comparison can be: {large}. {says}"

@@ -265,7 +265,9 @@ def document(found: Certificate) -> Document:
         ("raters", about["raters"]),
         (
             "agreement",
-            f"{agreement['of']} {_interval(agreement)} (1: always; 0: as by chance)" if agreement else "not known",
+            f"{agreement['of']} {_interval(agreement)} (1: they always agree; 0: no more often than by chance)"
+            if agreement
+            else "not known",
         ),
         ("chosen", "with known probabilities" if about["drawn"] else chosen),
         ("judge", "; ".join(f"{role}: {listed(names)}" for role, names in judge["models"].items()) or "no model"),
@@ -335,7 +337,7 @@ def _result(found: Certificate) -> str:
         fair = made["bias"]["low"] <= 0 <= made["bias"]["high"]
         first = made["bias"]["value"] > 0
         whom = "neither system significantly" if fair else f"{better if first else worse}; the labels correct this"
-        says += f" Beside the labels, the scores favour {whom}."
+        says += f" Compared with the labels, the scores favour {whom}."
     return says if found["granted"] else f"This is no certificate. {says}"
 
 

@@ -64,7 +64,7 @@ def verify(path: Path, signers: Path | None) -> int:
     changed = verified(made)
     for line in changed:
         print(f"changed: {line}")
-    same = "not as it was certified" if changed else "the same when it is computed again"
+    same = "the lines above say what has changed" if changed else "the same when it is computed again"
     what = "Certified" if made["granted"] else f"Not certified ({counted(len(made['missing']), 'condition')} missing)"
     what = "Not verified" if changed else what
     print(f"{what}: {made['claim']}. {counted(len(made['inputs']), 'input')}: {same}.")
