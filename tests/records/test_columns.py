@@ -133,7 +133,7 @@ def test_two_columns_for_one_field() -> None:
 
 
 def test_mapping_goes_first() -> None:
-    example = read({"Frage": "q", "question": "other", "text": "a"}, question="Frage", answer="text", context="Quelle")
+    example = read({"Frage": "q", "question": "other", "text": "a"}, question="Frage", answer="text", contexts="Quelle")
     assert (example.question, example.answer) == ("q", "a")
     assert example.meta == {"question": "other"}
 
