@@ -94,8 +94,10 @@ def test_a_gate_fails_and_a_change_since_an_earlier_audit_is_seen(
     judge.order = 40
     assert audited(server, "--limit", "6", "--against", "audit", out="later") == 0
     out = capsys.readouterr().out
-    assert f"injection.{CC}: the scores have changed: now - then = 0.2" in out
-    assert f"length.{CC}: no significant change" in out
+    drift = {row["metric"]: row for row in json.loads(Path("later/tables/drift.json").read_text())["rows"]}
+    assert drift[f"injection.{CC}"]["finding"] == "the scores have changed"
+    assert drift[f"injection.{CC}"]["change"] == pytest.approx(0.2, abs=0.05)
+    assert drift[f"length.{CC}"]["finding"] == "no significant change"
 
 
 @pytest.mark.slow

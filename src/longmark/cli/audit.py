@@ -291,15 +291,22 @@ def _beside(folder: Path, arguments: argparse.Namespace) -> Iterator[Section]:
     """What the effects are compared with: those of the other judges, and of an earlier audit."""
     from longmark.analysis.compare import compare
     from longmark.analysis.compare.page import document
-    from longmark.cli.canary import DRIFT, changes
+    from longmark.cli.canary import drifts, versions
     from longmark.report.document import Section
 
     if len(arguments.judge) > 1:
         judges = compare([folder], by="system", allow_different_judges=True, seed=arguments.seed)
         yield replace(document(judges).sections[0], title="Judges compared")
     if arguments.against:
-        checks = changes(arguments.against / EFFECTS, folder, DRIFT)
-        lines = [check.line.partition(f" {DRIFT} ")[2].partition(f" of {EFFECTS}; ") for check in checks]
-        says = "Each effect now, less that of the earlier audit. " + "; ".join(dict.fromkeys(line[2] for line in lines))
-        table = Table("drift", "Since the earlier audit", (Column("effect", lambda line: line[0]),), lines)
+        earlier = arguments.against / EFFECTS
+        changes = [*drifts(earlier, folder, allow_different_judges=True)]  # each judge is compared with itself
+        judge = (Column("judge", "system"),) if len(arguments.judge) > 1 else ()
+        columns = (
+            Column("effect", "metric", kind="metric", key="metric"),
+            *judge,
+            Column("now - then", "change", 3, kind="estimate", key="change"),
+            Column("finding", "finding"),
+        )
+        table = Table("drift", "Since the earlier audit", columns, changes)
+        says = f"Each effect now, less that of the earlier audit; {versions(earlier, folder)}."
         yield Section("Since the earlier audit", says, (table,), brief=1)

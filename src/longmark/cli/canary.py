@@ -30,9 +30,7 @@ from longmark.report.gates import MET, NOT_MET, UNDECIDED, Checked
 from longmark.report.tables import one_line
 from longmark.scores.files import rows_of
 from longmark.scores.manifest import read_manifest, refuse_pairs
-
-DRIFT = "drift"
-"""What the rules of an audit that is held against an earlier one begin with."""
+from longmark.stats.results import Estimate
 
 
 @dataclass(frozen=True)
@@ -108,7 +106,7 @@ def check(kept: Path, metrics: list[str], options: RunOptions) -> Outcome:
             checked = [_not_tested(metric, f"not every answer was judged again: {why}") for metric in metrics]
         else:
             try:
-                checked = list(changes(kept, result.folder))
+                checked = _checks(kept, result.folder)
             except UserError as error:
                 checked = [_not_tested(metric, str(error)) for metric in metrics]
     return Outcome(replace(options, **left), checked, spent)
@@ -135,23 +133,34 @@ def _again(
     return asked, make_settings(metrics, registry, replace(asked, tell=lambda _notice: None)), cache
 
 
-def changes(kept: Path, now: Path, name: str = "canary") -> Iterator[Checked]:
-    """Whether the scores of each metric and system of two runs have changed. name: what the rules begin with."""
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """How the scores of a metric and system have changed between two runs. result: of the gate `no change`; finding: it
+    in words; change: now - then, None if not compared; places: its decimals."""
+
+    metric: str
+    system: str
+    result: str
+    finding: str
+    change: Estimate | None = None
+    places: int = 3
+
+
+def drifts(kept: Path, now: Path, *, allow_different_judges: bool = False) -> Iterator[Drift]:
+    """The change of each metric and system, tested at .05 / systems, the metrics of a system as one family. UserError
+    for runs that cannot be compared, as of `compare`."""
     from longmark.analysis.compare import compare
     from longmark.scores.paired import BY_EACH
 
-    then, today = _versions(kept), _versions(now)
-    versions = f"the models reported {today}" + (f", then {then}" if then != today else ", as then")
     pairs = list(pairs_of(kept, now))
     for system, labels in pairs:
-        alpha = 0.05 / len(pairs)
         found = compare(
             [kept, now],
             by=BY_EACH,
             systems=labels,
             against_first=True,
-            alpha=alpha,
-            allow_different_judges=name == DRIFT,  # the systems of an audit are its judges, each compared with itself
+            alpha=0.05 / len(pairs),
+            allow_different_judges=allow_different_judges,
         )
         for one in found.metrics:
             (pair,) = one.pairs
@@ -161,21 +170,40 @@ def changes(kept: Path, now: Path, name: str = "canary") -> Iterator[Checked]:
                 result, why = NOT_MET, "the scores have changed"
             elif pair.p is None or pair.few or pair.undecided:
                 result, why = UNDECIDED, f"undecided: {pair.undecided or pair.few or change.reason or 'no test'}"
-            shown = fixed(None if change.value is None else -change.value, one.places)
-            if change.ends:
-                shown += f" [{', '.join(fixed(-end, one.places) for end in reversed(change.ends))}]"
-            rule = f"{name} {one.metric}{f' for {one_line(system)}' if len(pairs) > 1 else ''}"
-            line = f"{rule}: {why}: now - then = {shown} over {pair.common.n} questions of {kept.name}; {versions}"
-            yield Checked(one.metric, system, rule, result, f"{MET if result == MET else NOT_MET}: {line}")
+            value, low, high = (None if end is None else -end for end in (change.value, change.high, change.low))
+            turned = replace(change, value=value, low=low, high=high)
+            yield Drift(one.metric, system, result, why, turned, one.places)
         for metric, why in found.left_out:
-            yield _not_tested(metric, why, name)
+            yield Drift(metric, system, NOT_TESTED, f"{NOT_TESTED}: {why}")
 
 
-def _not_tested(metric: str, why: str, name: str = "canary") -> Checked:
-    return Checked(metric, "", f"{name} {metric}", NOT_TESTED, f"not met: {name} {metric}: {NOT_TESTED}: {why}")
+def _checks(kept: Path, now: Path) -> list[Checked]:
+    """The gates of the canary, with what the models reported."""
+    found, reported = list(drifts(kept, now)), versions(kept, now)
+    several = len({one.system for one in found}) > 1
+    checks = []
+    for one in found:
+        rule = f"canary {one.metric}{f' for {one_line(one.system)}' if several else ''}"
+        line = f"{MET if one.result == MET else NOT_MET}: {rule}: {one.finding}"
+        if one.change:
+            ends = [fixed(end, one.places) for end in one.change.ends or ()]
+            shown = fixed(one.change.value, one.places) + (f" [{', '.join(ends)}]" if ends else "")
+            line += f": now - then = {shown} over {one.change.n} questions of {kept.name}; {reported}"
+        checks.append(Checked(one.metric, one.system, rule, one.result, line))
+    return checks
 
 
-def _versions(run: Path) -> str:
+def _not_tested(metric: str, why: str) -> Checked:
+    return Checked(metric, "", f"canary {metric}", NOT_TESTED, f"{NOT_MET}: canary {metric}: {NOT_TESTED}: {why}")
+
+
+def versions(kept: Path, now: Path) -> str:
+    """The versions that the models of two runs reported, in words."""
+    then, today = _reported(kept), _reported(now)
+    return f"the models reported {today}" + (f", then {then}" if then != today else ", as then")
+
+
+def _reported(run: Path) -> str:
     """The models of a run with the versions that their endpoints reported."""
     found: dict[str, dict[str, Any]] = {}
     for row in rows_of(run):
