@@ -76,17 +76,12 @@ class Decided:
     places: int = 3
 
 
-def check_metric(name: str, facts: MetricFacts, margin: float | None = None) -> None:
-    """UserError for a metric that no sequence can decide, and for a margin that no difference can exceed."""
+def check_metric(name: str, facts: MetricFacts) -> None:
+    """UserError for a metric that no sequence can decide."""
     if facts.lo is None or facts.hi is None or facts.lo >= facts.hi:
         raise UserError(f"{name}: a decision needs a metric with a least and a greatest score; it has none")
     if facts.higher_is_better is None:
         raise UserError(f"{name}: a decision needs a metric of which higher, or lower, scores are better")
-    if margin is not None and margin >= facts.hi - facts.lo:
-        raise UserError(
-            f"--margin: {margin:g} is not below the range of {name} ({facts.lo:g} to {facts.hi:g}), so any two systems "
-            "would be equivalent; give the largest difference that does not matter, in units of the score"
-        )
 
 
 def decide(scores: Scores, units: Mapping[str, int], rule: Rule) -> list[Decided]:

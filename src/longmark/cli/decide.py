@@ -173,10 +173,14 @@ def _rule(arguments: argparse.Namespace, settings: Settings, answers: Answers) -
     from longmark.analysis.decide import Rule, check_metric
     from longmark.scores.manifest import MetricFacts
 
-    margins = by_metric(parsed(arguments.margin), settings.scores)
-    for chosen in settings.selected:
-        for name, spec in chosen.scores.items():
-            check_metric(name, MetricFacts(*spec.bounds, spec.higher_is_better), margins.get(name))
+    facts = {
+        name: MetricFacts(*spec.bounds, spec.higher_is_better)
+        for chosen in settings.selected
+        for name, spec in chosen.scores.items()
+    }
+    for name, of in facts.items():
+        check_metric(name, of)
+    margins = by_metric(parsed(arguments.margin), facts)
     pairs = [
         pair
         for pair in combinations(answers.systems, 2)

@@ -78,7 +78,11 @@ def test_margins_are_read_and_mistakes_are_named(tmp_path, capsys):
     assert parsed([".02"]) == 0.02
     assert parsed(["a=.02", "b=1"]) == {"a": 0.02, "b": 1.0}
     folder = run(tmp_path, 0.0)
-    for margin, message in ((-1, "above 0"), ({"other": 0.1}, f"other is not compared; the metrics are {RELEVANCE}")):
+    for margin, message in (
+        (-1, "above 0"),
+        (1, f"1 is not below the range of {RELEVANCE}"),
+        ({"other": 0.1}, f"other is not compared; the metrics are {RELEVANCE}"),
+    ):
         with pytest.raises(UserError, match=message):
             compare([folder], margin=margin)
     for words, message in ((["x"], "expected a number or METRIC"), ([".1", "a=.2"], "one number for all metrics")):

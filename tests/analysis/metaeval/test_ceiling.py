@@ -72,7 +72,7 @@ def test_few_raters_are_taken_as_they_are_and_it_is_said():
     first = [Vote("r0", item[0].name, item[0].number) for item in votes_of(8)]
     others = [Vote(f"r{place % 7 + 1}", item[1].name, item[1].number) for place, item in enumerate(votes_of(8))]
     alone = ceiling([list(pair) for pair in zip(first, others, strict=True)])
-    assert alone.over == "items only, 3.5 raters", "one of the eight gave half of the ratings"
+    assert alone.over == "items only, 3.5 effective raters", "one of the eight gave half of the ratings"
 
 
 def test_raters_who_differ_widen_the_interval_and_those_who_do_not_hardly_do(monkeypatch: pytest.MonkeyPatch):

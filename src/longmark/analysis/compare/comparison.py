@@ -123,7 +123,7 @@ def compare(
     metrics, left_out = _comparable(scores, scores.named(chosen.metrics), places, chosen.complete)
     consequence = "differences may come from the scoring and not from the systems"
     differing = check_scoring(scores, metrics, chosen.allow_different_judges, consequence, judges=chosen.judges)
-    margins = by_metric(chosen.margin, metrics)
+    margins = by_metric(chosen.margin, {metric: scores.facts[metric] for metric in metrics})
     how = _how(len(scores.questions), len(metrics), len(places), chosen)
     if chosen.against_first:
         how = replace(how, baseline=places[0])

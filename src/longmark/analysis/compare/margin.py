@@ -32,6 +32,7 @@ from longmark.records.metric_name import without_slice
 from longmark.report.document import Section
 from longmark.report.format import counted, metric_titles
 from longmark.report.tables import Column
+from longmark.scores.manifest import MetricFacts
 from longmark.stats.means import ALL_EQUAL
 from longmark.stats.results import Estimate
 
@@ -84,8 +85,9 @@ def parsed(texts: Sequence[str]) -> Margins | None:
     return found.get("", found) or None
 
 
-def by_metric(margins: Margins | None, metrics: Sequence[str]) -> dict[str, float]:
-    """The margin of each compared metric that has one. UserError for a metric not compared or a number not above 0."""
+def by_metric(margins: Margins | None, metrics: Mapping[str, MetricFacts]) -> dict[str, float]:
+    """The margin of each compared metric that has one. UserError for a metric not compared, a number not above 0, and a
+    margin that no difference can exceed."""
     given = dict(margins) if isinstance(margins, Mapping) else dict.fromkeys(metrics, margins) if margins else {}
     wholes = {metric: without_slice(metric)[0] for metric in metrics}
     given |= {one: given[whole] for one, whole in wholes.items() if one not in given and whole in given}
@@ -94,6 +96,13 @@ def by_metric(margins: Margins | None, metrics: Sequence[str]) -> dict[str, floa
             raise UserError(f"--margin: {metric} is not compared; the metrics are {', '.join(metrics)}")
         if isinstance(margin, bool) or not isinstance(margin, int | float) or not 0 < margin < math.inf:
             raise UserError(f"--margin: expected a number above 0 in units of the score, found {margin!r}")
+        _, most = difference_bounds(metrics[metric])
+        if most is not None and margin >= most:
+            raise UserError(
+                f"--margin: {margin:g} is not below the range of {metric} ({metrics[metric].lo:g} to "
+                f"{metrics[metric].hi:g}), so any two systems would be equivalent; give {metric}=NUMBER, the largest "
+                "difference that does not matter"
+            )
     return {metric: float(margin) for metric, margin in given.items() if margin is not None}
 
 

@@ -235,7 +235,11 @@ class _Ceilings:
             pearson, spearman = (self._correlation(values, used, ranks) for ranks in (False, True))
         raters = effective_raters(self.raters[used]) if used.any() else 0.0
         of_raters = [one.method == TWO_WAY for one in (agrees, pearson, spearman) if one is not None and one.ends]
-        over = "items and raters" if of_raters and all(of_raters) else f"items only, {raters:.3g} raters"
+        over = (
+            "items and raters"
+            if of_raters and all(of_raters)
+            else f"items only, {raters:.3g}{' effective' * (not raters.is_integer())} raters"
+        )
         return Ceiling(name, pearson, spearman, agrees, int(used.sum()), len(set(self.item[used].tolist())), over)
 
     def _correlation(self, values: Floats, used: Any, ranks: bool) -> Estimate:
