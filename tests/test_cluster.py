@@ -53,6 +53,9 @@ def test_a_merged_run_is_reported_compared_exported_and_resumed(tmp_path: Path):
         assert [one["state"] for one in states] == ["finished"] * 3 + ["not begun"]
         assert sum(one["rows"] for one in states) == sum(one["total"] or 0 for one in states) == 72
         done("merge", "runs/1", "runs/2", "--out", "all", code=2)
+        done("split", "in.jsonl", "--parts", "3", "--out", "few", "--skip-bad", "--max-calls", "4")
+        poor = done("run", "few/1.part", *judged, "--out", "few/run", "--cache", "few/calls.sqlite", code=4)
+        assert "--max-calls: the share of part 1 of 3; for a larger one, split the input again" in poor
         assert done("merge", "runs/1", "runs/2", "runs/3", "--out", "all") == "Merged: all (24 examples, 72 rows)\n"
         done("run", "in.jsonl", *judged, "--skip-bad", "--out", "one/all")
         for name in ("examples.jsonl", "absent.jsonl"):
@@ -75,6 +78,8 @@ def test_the_run_of_an_empty_part_succeeds(tmp_path: Path):
     for n in range(1, 8):
         done = run("run", f"parts/{n}.part", *READ, "--tie-band", "0.1", "--out", f"runs/{n}", home=home)
         assert done.code == 0, done.err
+        empty = f"part {n} of 7 has no examples" in done.err
+        assert empty == (not (tmp_path / f"runs/{n}/rows.jsonl").read_bytes())
     merged = run("merge", *(f"runs/{n}" for n in range(1, 8)), "--out", "all", home=home)
     assert (merged.code, merged.out) == (0, "Merged: all (1 example, 2 rows)\n")
 

@@ -5,7 +5,7 @@
 # during the run and in caches/NUMBER.sqlite after it. Repeat the command to resume the run.
 set -euo pipefail
 
-part=$1
+part=${1:?give the number of the part: part.sh NUMBER OPTION...}
 shift
 cache=${SCRATCH:-${TMPDIR:-/tmp}}/longmark-part-$part.sqlite
 kept=caches/$part.sqlite

@@ -333,6 +333,12 @@ def test_bad_records_stop_a_split_and_leave_nothing(tmp_path: Path):
     assert not (tmp_path / "parts").exists()
 
 
+def test_a_split_refuses_a_file_as_its_folder(tmp_path: Path):
+    file = write_jsonl(tmp_path / "in.jsonl", plain())
+    with pytest.raises(UserError, match=r"--out .*in.jsonl: is not a folder; name a new folder"):
+        split(file, 2, file)
+
+
 def test_a_split_reads_mapped_columns_and_a_limit_as_a_run_does(tmp_path: Path):
     records = [{"Frage": one["question"], "Antwort": one["answer"]} for one in plain()]
     file, mapping = write_jsonl(tmp_path / "in.jsonl", records), {"question": "Frage", "answer": "Antwort"}
@@ -451,7 +457,7 @@ def test_runs_that_do_not_belong_together_are_refused(tmp_path: Path, two: list[
         ([two[0], three[1]], r"not of one split: .*part 1 of 2 .*part 2 of 3"),
         ([two[0], tmp_path / "whole"], "whole is not the run of a part"),
         ([two[0], tmp_path], "is not a run folder: it has no manifest.json"),
-        ([two[0], tmp_path / "nowhere"], "is not a run folder"),
+        ([two[0], tmp_path / "nowhere"], "nowhere does not exist; give the run folders of the parts"),
         ([two[0], tmp_path / "in.jsonl"], "is not a run folder"),
     ]
     for runs, message in cases:
@@ -578,11 +584,13 @@ def test_an_unfinished_part_is_refused_or_merged_and_completed(tmp_path: Path):
         found = merge(given, out, incomplete=True)
         assert len(found.unfinished) == 2 + (given == runs[1:2])
         assert manifest_of(out)["finished"] is None
+        assert status(out).state == "merged, incomplete"
         done = len([row for row in rows_of(out) if row.score is not None or row.status == "unparsable"])
         assert found.rows == len(rows_of(out)) >= done
         judge = FakeChat(reply)
         executed(file, out, settings_of((QR,), judge), tmp_path / f"{out.parent.name}.sqlite")
         assert len(judge.requests) > 0
+        assert status(out).state == "finished"
         executed(file, tmp_path / "single" / out.parent.name / "run", settings_of((QR,)), tmp_path / "s.sqlite")
         assert [(r.example_id, r.score, r.status) for r in rows_of(out)] == [
             (r.example_id, r.score, r.status) for r in rows_of(tmp_path / "single" / out.parent.name / "run")

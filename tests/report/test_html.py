@@ -226,6 +226,12 @@ def test_what_is_missing_is_said_and_does_not_break_the_page(tmp_path):
     partly = {"sessions": [{"before": 1, "rows": 1}], "examples": {"rows": 5}}
     (run / "manifest.json").write_bytes(json.dumps(partly).encode())
     assert "still missing. 2 of 5 rows were computed." in page(tmp_path, run).text
+    write_run(tmp_path / "merged", [], [row("1", RELEVANCE, 0.5)])
+    partly = {"sessions": [{"part": 1, "before": 0, "rows": 1}], "examples": {"rows": 1}, "merged": {"of": 2}}
+    (tmp_path / "merged" / "manifest.json").write_bytes(json.dumps(partly).encode())
+    found = page(tmp_path, tmp_path / "merged")
+    assert "The run merged was merged from runs that are not complete" in found.text
+    assert "No score is missing" not in found.text
 
 
 def test_nothing_is_made_up_about_a_file_of_rows(tmp_path):

@@ -30,6 +30,7 @@ from longmark.engine.pairs import BOUNDS
 from longmark.engine.run import finish, make_settings, open_cache
 from longmark.engine.session import RunResult, execute
 from longmark.engine.settings import RunOptions, Settings
+from longmark.engine.split import LIMITS
 from longmark.errors import UserError
 from longmark.metrics import canonical, is_missing
 from longmark.models.cache import CallCache
@@ -196,8 +197,12 @@ def code_of(result: RunResult, settings: Settings, arguments: argparse.Namespace
             "To compute the other rows in any case, add --keep-going."
         )
         return UNREADABLE
+    part = part_of(arguments.examples)
     if result.stopped == "budget":
         change = "Change the budget and repeat the command to resume the run."
+        if shares := [name for name in LIMITS[:3] if getattr(part, name, None) is not None]:
+            of = " and ".join(f"--{name.replace('_', '-')}" for name in shares)
+            change += f" {of}: the share of {part}; for a larger one, split the input again into as many parts."
         say(f"longmark: {result.budget} {_to_finish(result)}{change}")
         return NO_VALUE
     if result.refused:
@@ -214,7 +219,9 @@ def code_of(result: RunResult, settings: Settings, arguments: argparse.Namespace
         say(f"longmark: {name}: its code failed on {counted(count, 'example')}; the first: {first}")
     if result.failed:
         return BUG
-    if _unscored_metrics(result, settings, scores_in(arguments.metrics), say) and part_of(arguments.examples) is None:
+    if part is not None and not part.examples:
+        say(f"longmark: {part} has no examples")
+    elif _unscored_metrics(result, settings, scores_in(arguments.metrics), say) and part is None:
         return NO_VALUE  # what scored nothing in a part can score something in another one
     return 0
 

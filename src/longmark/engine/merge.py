@@ -109,6 +109,8 @@ def _check_new(out: Path) -> None:
 
 def _run(path: Path) -> _Run:
     file = path / "manifest.json"
+    if not path.exists():
+        raise UserError(f"{path} does not exist; give the run folders of the parts")
     if not file.is_file():
         raise UserError(f"{path} is not a run folder: it has no manifest.json; give the run folders of the parts")
     manifest = read_object(file, REMAKE)

@@ -123,8 +123,11 @@ def _connect(ray: Any, cluster: RayCluster, cores: int) -> Path | None:
         try:
             ray.init(address=cluster.address, **quiet)
         except (ConnectionError, RuntimeError, ValueError) as error:
-            why = str(error).strip().splitlines()[0]
-            raise UserError(f"--executor ray={cluster.address}: no cluster that can be used: {why}") from None
+            why = " ".join(str(error).split())[:300].rstrip(". ")
+            raise UserError(
+                f"--executor ray={cluster.address}: no cluster that can be used: {why}; give the address that `ray "
+                "start` printed, of a cluster with the same versions of Ray and Python"
+            ) from None
         return None
     folder = Path(tempfile.mkdtemp(prefix="longmark-ray-", dir="/tmp" if os.path.isdir("/tmp") else None))
     own = {"num_cpus": cores, "include_dashboard": False, "object_store_memory": _STORE, "_temp_dir": str(folder)}

@@ -332,8 +332,8 @@ def tell_unsupported(settings: Settings, options: SessionOptions) -> None:
 
 def _tell_changes(options: SessionOptions, skipped: int, changes: Changes, absent: Mapping[str, int]) -> None:
     if skipped:
-        counts = " They count as unscored answers of their systems." if absent.get("skipped") else ""
-        options.tell(f"{counted(skipped, 'bad record')} skipped.{counts}")
+        counts = ", and counted as unscored answers of the systems" if absent.get("skipped") else ""
+        options.tell(f"{counted(skipped, 'bad record')} skipped{counts}.")
     if variants := absent.get("inapplicable"):
         options.tell(
             f"{counted(variants, 'answer')} to variants of questions will have no row, because no metric of the run "

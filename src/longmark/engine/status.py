@@ -22,12 +22,14 @@ CREATE TABLE last (key TEXT PRIMARY KEY, unscored, usd) WITHOUT ROWID;
 BEGIN
 """
 NOT_BEGUN, RUNNING, FINISHED, KILLED = "not begun", "running", "finished", "killed"
+INCOMPLETE = "merged, incomplete"
 
 
 @dataclass(frozen=True, slots=True)
 class RunStatus:
     """run: the folder; part: `3/7`, "" for the run of a whole input; state: `not begun`, `running`, `finished`,
-    `stopped (REASON)`, `killed` (no end was recorded, and no process works there); rows: that there are; total: that
+    `stopped (REASON)`, `merged, incomplete` (and not run since), `killed` (no end was recorded, and no process works
+    there); rows: that there are; total: that
     there will be, None: not known yet; unscored: of the rows; usd: what the calls of the rows cost when they were first
     paid for, None: not known; rows_per_second: of the session that runs, or of the last one with an end."""
 
@@ -93,6 +95,8 @@ def state_of(manifest: Mapping[str, Any], sessions: Sequence[Mapping[str, Any]],
     if manifest.get("finished"):
         return FINISHED
     last = sessions[-1] if sessions else {}
+    if manifest.get("merged") and (not last or "part" in last):
+        return INCOMPLETE
     return f"stopped ({last['stopped']})" if last.get("stopped") else KILLED
 
 

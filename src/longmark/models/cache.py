@@ -210,7 +210,9 @@ class CallCache:
         loop = asyncio.get_running_loop()
         self._writing = writing = self._thread.submit(self.store.commit, turn), turn, done
 
-        def then(_: object) -> None:
+        def then(told: asyncio.Future[None]) -> None:
+            if not told.cancelled():
+                told.exception()  # `_written` tells it: that is no "exception never retrieved"
             if self._writing is writing:
                 self._written()
                 if self._flushed is not None:

@@ -35,10 +35,10 @@ def heading(summary: Summary, manifests: Sequence[Manifest], total: int) -> tupl
     source = f"Read from {upright(file)}, scored" if "." in file else "Scored"
     cells = [cell for cell in summary.cells if cell.metric in summary.wholes]
     missing, of = sum(cell.n - cell.scored for cell in cells), sum(cell.n for cell in cells)
-    left = (
-        f"{integer(missing)} of {counted(of, 'score')} {'is' if missing == 1 else 'are'}" if missing else "No score is"
-    )
-    how = f"{source} on {counted(len(metrics), 'metric')}{by}{_when(manifests)}. {left} missing."
+    left = " No score is missing." if all(one.ended for one in manifests if one.data) else ""  # else a notice says so
+    if missing:
+        left = f" {integer(missing)} of {counted(of, 'score')} {'is' if missing == 1 else 'are'} missing."
+    how = f"{source} on {counted(len(metrics), 'metric')}{by}{_when(manifests)}.{left}"
     return f"{what}, scored{by}" if by else what, what, how
 
 
@@ -97,7 +97,12 @@ def notices(manifests: Sequence[Manifest], answers: int = 0, cut: int = 0, read:
             ended = f"In the run {name}" if manifest.ended else f"The run {name} was stopped:"
             others = f" --keep-going computes the others.{_computed(manifest)}" if not manifest.ended else ""
             found.append(upright(f"{ended} {judge}. The first replies: {replies}.{others}"))
-        if manifest.data and not manifest.ended and not manifest.unreadable:
+        if manifest.merged_in_part:
+            found.append(
+                f"The run {name} was merged from runs that are not complete: some scores are still missing. Run the "
+                f"whole input with the same settings and --out {name}."
+            )
+        elif manifest.data and not manifest.ended and not manifest.unreadable:
             found.append(
                 f"The run {name} has not finished: some scores are still missing.{_computed(manifest)} "
                 "Repeat its `longmark run` command."

@@ -163,12 +163,12 @@ class PostgresStore(Store):
                 layout = _LAYOUT
             self._db.execute("SELECT pg_advisory_unlock(%s)", (_LOCK,))
         if layout != _LAYOUT:
-            what = (
-                f"has layout {layout}, and this version of longmark reads layout {_LAYOUT}"
-                if layout
-                else "has no tables"
-            )
-            raise UserError(f"the call cache {self.shown} {what}; open it once with a role that may write")
+            what, mend = "has no tables", "open it once with a role that may write"
+            if layout:
+                what = f"has layout {layout}, and this version of longmark reads layout {_LAYOUT}"
+            if layout > _LAYOUT:
+                mend = "use a newer version of longmark"
+            raise UserError(f"the call cache {self.shown} {what}; {mend}")
         may = "SELECT has_table_privilege('calls', 'INSERT') AND has_table_privilege('claims', 'INSERT')"
         self.read_only = read_only or self._db.execute(may).fetchone() != (True,)
 

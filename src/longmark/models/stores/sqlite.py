@@ -51,9 +51,7 @@ class SqliteStore(Store):
             path.parent.mkdir(parents=True, exist_ok=True)
             self.db = _opened(path, "FULL" if durable else "NORMAL")
         except (OSError, sqlite3.Error) as error:
-            raise UserError(
-                f"the call cache {path} cannot be opened ({error}); name another with --cache FILE"
-            ) from None
+            raise UserError(f"the call cache {path} cannot be opened ({error}); name another file") from None
 
     def do(self, statement: str, values: Iterable[object] = ()) -> Any:
         """One statement on a file that may be damaged, or locked for too long."""
