@@ -178,6 +178,8 @@ def test_replies_that_no_server_takes_are_kept_in_a_file(
     try:
         with pytest.raises(UserError, match=r"cannot be reached .*unsaved.sqlite.*longmark cache copy"):
             asyncio.run(main())
+        with pytest.raises(UserError, match=r"cannot be reached .*; repeat the command to resume"):
+            cache.do("SELECT 1")
     finally:
         server.start()
     cache.close()

@@ -235,6 +235,8 @@ class PostgresStore(Store):
         try:
             yield
         except psycopg.Error as error:
+            if self._db.closed:
+                raise UserError(f"{self._out_of_reach(error)}; repeat the command to resume") from None
             raise UserError(f"the call cache {self.shown} is not usable ({self._told(error)})") from None
 
     @contextmanager
