@@ -55,7 +55,7 @@ def test_a_merged_run_is_reported_compared_exported_and_resumed(tmp_path: Path):
         done("merge", "runs/1", "runs/2", "--out", "all", code=2)
         done("split", "in.jsonl", "--parts", "3", "--out", "few", "--skip-bad", "--max-calls", "4")
         poor = done("run", "few/1.part", *judged, "--out", "few/run", "--cache", "few/calls.sqlite", code=4)
-        assert "--max-calls: the share of part 1 of 3; for a larger one, split the input again" in poor
+        assert "The part has a share of --max-calls: for a larger one, split the input again" in poor
         assert done("merge", "runs/1", "runs/2", "runs/3", "--out", "all") == "Merged: all (24 examples, 72 rows)\n"
         done("run", "in.jsonl", *judged, "--skip-bad", "--out", "one/all")
         for name in ("examples.jsonl", "absent.jsonl"):

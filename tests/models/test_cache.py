@@ -60,7 +60,7 @@ def test_a_file_that_cannot_be_written_is_noticed_when_it_is_opened(tmp_path: Pa
     CallCache(path).close()
     # as root, for whom no file is read-only, too
     monkeypatch.setattr(sqlite3, "connect", lambda at, **more: connect(f"file:{at}?mode=ro", uri=True, **more))
-    with pytest.raises(UserError, match=r"cannot be opened .*readonly.*--cache FILE"):
+    with pytest.raises(UserError, match=r"cannot be opened .*readonly.*; name another file"):
         CallCache(path)
 
 

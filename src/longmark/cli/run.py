@@ -202,7 +202,7 @@ def code_of(result: RunResult, settings: Settings, arguments: argparse.Namespace
         change = "Change the budget and repeat the command to resume the run."
         if shares := [name for name in LIMITS[:3] if getattr(part, name, None) is not None]:
             of = " and ".join(f"--{name.replace('_', '-')}" for name in shares)
-            change += f" {of}: the share of {part}; for a larger one, split the input again into as many parts."
+            change += f" The part has a share of {of}: for a larger one, split the input again into as many parts."
         say(f"longmark: {result.budget} {_to_finish(result)}{change}")
         return NO_VALUE
     if result.refused:
