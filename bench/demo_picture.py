@@ -1,4 +1,4 @@
-"""The picture of the README: one of the worst answers on the first page of `longmark demo`, in `docs/assets/demo.png`.
+"""The picture of the README: a defect in an answer, on the first page of `longmark demo`, in `docs/assets/demo.png`.
 
     python -m bench.demo_picture [DEMO]
 
@@ -19,7 +19,8 @@ def main(folder: Path) -> None:
     with chromium() as browser:
         page = browser.new_page(viewport={"width": 1040, "height": 760}, color_scheme="light")
         page.goto((folder / "index.html").resolve().as_uri())
-        page.evaluate("document.querySelector('section[id^=the-worst]').scrollIntoView()")
+        defect = page.locator("section[id^=the-worst] mark.quoted").first
+        defect.evaluate("it => it.scrollIntoView({block: 'center', behavior: 'instant'})")
         page.screenshot(path=PICTURE)
     print(f"{PICTURE}: {PICTURE.stat().st_size:,} bytes")
 

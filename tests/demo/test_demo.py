@@ -69,7 +69,7 @@ def test_the_demo_says_what_is_recorded_which_system_is_better_and_where_the_wor
     printed = capsys.readouterr().out
     assert "240 replies of Qwen2.5-Coder-1.5B-Instruct" in printed
     assert "By the coherence that the judge sees, cedar is better than dogwood." in printed
-    assert "alder has the fewest defects, but every metric of words puts cedar first." in printed
+    assert "alder has the fewest defects, but every metric that compares words puts cedar first." in printed
     assert "The judge's 240 calls had 230," in printed
     assert "2 of 2 differ from the recording" in printed  # another judge answered
     assert re.fullmatch(r"\d+ seconds", printed.splitlines()[-1])
@@ -81,14 +81,29 @@ def test_the_demo_says_what_is_recorded_which_system_is_better_and_where_the_wor
     assert '<mark class="quoted"' in worst[0]
     assert 'class="sentence missing"' in worst[0]
     assert 'class="support no"' in worst[0]
-    assert "Not shown to lower any score of words: number. " in page
+    assert "no metric of words is shown to score a wrong number lower. " in page
     assert _cells(page) == _cells_of_the_readme()
     assert page.replace("<wbr>", "").count("https://doi.org/") >= 10
 
 
+def test_live_shows_its_progress_and_makes_its_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    class Stop(Exception):
+        pass
+
+    def stops(answers: Path, metrics: tuple[str, ...], **how: object) -> None:
+        assert answers.is_file()
+        assert set(JUDGED) <= set(metrics)
+        assert how["quiet"] is False
+        raise Stop
+
+    monkeypatch.setattr("longmark.demo.page.run", stops)
+    with pytest.raises(Stop):
+        run_demo(tmp_path / "new" / "demo", live=True, judge=FAKE())
+
+
 def _cells(page: str) -> list[str]:
     """The counts of the table of defects, row by row."""
-    table = re.search(r'<section id="which-defect-each-metric.*?</table>', page, re.DOTALL)
+    table = re.search(r'<section id="which-metric-notices.*?</table>', page, re.DOTALL)
     assert table is not None
     return re.findall(r"<td[^>]*><bdi>(\d+ of \d+)", table[0])
 

@@ -28,6 +28,7 @@ def run_demo(out: Path, *, live: bool = False, judge: str | Chat = "embedded") -
     print(
         f"60 long answers of {len(SYSTEMS)} systems to 15 questions, with known defects; nobody rated them.", flush=True
     )
+    out.mkdir(parents=True, exist_ok=True)
     cache = out / ("live.sqlite" if live else "recorded.sqlite")
     if live:
         print("Asking the embedded judge for 240 scores: half an hour on two idle cores.", flush=True)

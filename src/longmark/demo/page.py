@@ -26,7 +26,7 @@ from longmark.analysis.compare.page import conclusion
 from longmark.analysis.compare.results import MetricResult
 from longmark.analysis.metrics_study.defects import DefectsStudy, defects_study
 from longmark.analysis.metrics_study.defects import document as defects_page
-from longmark.demo.recorded import ANSWERS, COHERENCE, JUDGED, KINDS, LABELS, OF_WORDS, SYSTEMS, Live
+from longmark.demo.recorded import ANSWERS, COHERENCE, JUDGED, KINDS, LABELS, OF_WORDS, SYSTEMS, Live, Recorded
 from longmark.engine.run import run
 from longmark.models.protocols import Chat
 from longmark.records import Example, Row
@@ -50,8 +50,13 @@ WORDS = ("ragchecker.recall", "ragchecker.faithfulness", "classic.rouge_l", "cla
 SHOWN = (*JUDGED, *WORDS)
 POWER = 0.8
 MEANINGS = (
-    "deleted: a fact is left out. number, direction: it is wrong. unsupported: a sentence that no passage supports. "
-    "padding: a sentence without content. Each system has 15 answers."
+    "deleted: a fact is left out. number: a number is wrong. direction: a relation is reversed. "
+    "unsupported: a sentence that no passage supports. padding: a sentence without content. Each system has 15 answers."
+)
+YOUR_FILE = (
+    "These commands do the same with a file of your own. A line has a question, an answer and its system, and may have "
+    "contexts and a reference, as in answers.jsonl beside this page. A judge at an endpoint is NAME@URL. In a clone, "
+    "longmark is .venv/bin/longmark."
 )
 COMMANDS = Table(
     "commands",
@@ -59,7 +64,10 @@ COMMANDS = Table(
     (Column("command"), Column("what it does")),
     (
         ("longmark look answers.jsonl", "shows what the file has, and which metrics it allows"),
-        ("longmark run answers.jsonl --metrics ccrs --judge MODEL --out run", "scores the answers"),
+        (
+            "longmark run answers.jsonl --metrics ccrs --judge embedded --out run",
+            "scores the answers by the judge of this demo",
+        ),
         ("longmark compare run --out compared", "says which system is better, and whether that could be chance"),
     ),
 )
@@ -133,8 +141,8 @@ class Demo:
         answers, defects, scores = out / "answers.jsonl", out / "defects.jsonl", out / f"scores-{cache.stem}"
         write_examples(map(_with_claims, corpus.answers), answers)
         write_examples(corpus.alone(), defects)
-        how: dict[str, Any] = {"checker": "overlap", "quiet": True, "keep_going": True}
-        tell("Scoring the answers by words …")
+        how: dict[str, Any] = {"checker": "overlap", "quiet": isinstance(judge, Recorded), "keep_going": True}
+        tell("Scoring the answers …")
         run(answers, (*JUDGED, *OF_WORDS), out=scores, judges=[judge], scoring="expected", cache=cache, **how)
         tell("Scoring each defect alone …")
         run(defects, OF_WORDS, out=out / "alone", cache=cache, **how)
@@ -187,15 +195,16 @@ def document(demo: Demo) -> Document:
         _worst(demo),
         _lowered(demo.study),
         _judged(demo),
-        *([_live(demo, demo.live)] if demo.live else []),
+        *([Section("Judged live", _live_words(demo, demo.live))] if demo.live else []),
         Section("Cost", _cost(demo)),
-        Section("Your own answers", "These commands do the same with a file of your own.", (COMMANDS,)),
+        Section("Your own answers", YOUR_FILE, (COMMANDS,)),
         Section("Sources", "What the passages were written from.", (_sources(corpus),), folded=True),
     ]
     questions = len({one.question_id for one in corpus.answers})
     lede = (
-        f"{len(corpus.answers)} long answers of {counted(len(SYSTEMS), 'system')} to {counted(questions, 'question')}, "
-        f"with {sum(map(len, corpus.labels.values()))} defects that were put into them. Nobody rated them. The judge's "
+        f"longmark scores long answers and shows which scores to trust. Here: {len(corpus.answers)} answers of "
+        f"{counted(len(SYSTEMS), 'system')} to {counted(questions, 'question')}, with "
+        f"{sum(map(len, corpus.labels.values()))} defects that were put into them. Nobody rated them. The judge's "
         f"scores were {demo.source}; all other scores were computed by this command."
     )
     settings = {"checker": "overlap", "judge": "embedded:judge", "judge's replies": demo.source}
@@ -228,53 +237,32 @@ def _cost(demo: Demo) -> str:
     read, reused = sum(one.prompt_tokens for one in usage), sum(one.cached_prompt_tokens for one in usage)
     says = f"The judge's {calls} calls had {read:,} prompt tokens"
     says += f", of which {reused:,} were reused." if reused else "."
-    says += f" The other scores and all tests took {demo.seconds:.0f} seconds and no call."
+    took = counted(round(demo.seconds), "second")
+    says += f" The judge is a local model: nothing was paid. The other scores and all tests took {took}."
     if demo.live and demo.live.rows:
         says += f" The {counted(len(demo.live.rows), 'live call')} took {demo.live.seconds:.0f} seconds."
     return says
 
 
-def _beside(demo: Demo, live: Live) -> list[tuple[Row, float | None]]:
-    """The rows of the live calls, each with the recorded score."""
-    return [(row, demo.score.get((COHERENCE, row.example_id))) for row in live.rows]
-
-
 def _live_words(demo: Demo, live: Live) -> str:
     if not live.rows:
         return f"No answer was judged live: {live.reason}."
-    pairs = [f"{row.example_id} {fixed(row.score, 3)}, recorded {fixed(was, 3)}" for row, was in _beside(demo, live)]
-    differ = sum(row.score is None or was is None or abs(row.score - was) > 0.0005 for row, was in _beside(demo, live))
+    both = [(row, demo.score.get((COHERENCE, row.example_id))) for row in live.rows]
+    pairs = [f"{row.example_id} {fixed(row.score, 3)}, recorded {fixed(was, 3)}" for row, was in both]
+    differ = sum(row.score is None or was is None or abs(row.score - was) > 0.0005 for row, was in both)
     same = "the same as recorded" if not differ else f"{differ} of {len(pairs)} differ from the recording"
-    return f"Judged live: {'; '.join(pairs)}: {same}."
-
-
-def _live(demo: Demo, live: Live) -> Section:
-    answers = {one.id: one for one in demo.corpus.answers}
-    table = Table(
-        "live",
-        "Judged live",
-        (
-            Column("answer", lambda pair: pair[0].example_id),
-            Column("question", lambda pair: answers[pair[0].example_id].question),
-            Column("live", lambda pair: pair[0].score, 4),
-            Column("recorded", lambda pair: pair[1], 4),
-        ),
-        _beside(demo, live),
-        "Contextual coherence by the embedded judge. Another processor, or earlier prompts, may change it.",
-    )
-    if not live.rows:
-        return Section("No answer judged live", _live_words(demo, live))
-    return Section(f"{counted(len(live.rows), 'answer')} judged live", _live_words(demo, live), (table,))
+    why = ", as another processor or earlier prompts may change a reply" if differ else ""
+    return f"Coherence judged live: {'; '.join(pairs)}: {same}{why}."
 
 
 def _words_and_defects(demo: Demo) -> str:
-    """Which system the metrics of words put first, and whose answers have the fewest defects."""
+    """Which system the metrics that compare words put first, and whose answers have the fewest defects."""
     of_words = [one for one in demo.comparison.metrics if one.metric in WORDS and one.metric != LONGER]
     first = {one.systems[0].system for one in of_words}
     fewest = min(SYSTEMS, key=lambda name: demo.corpus.kinds(name)["any"])
     if first == {fewest}:
-        return f"{fewest} has the fewest defects, and every metric of words puts it first."
-    many = "every metric of words puts" if len(first) == 1 else "the metrics of words put"
+        return f"{fewest} has the fewest defects, and every metric that compares words puts it first."
+    many = "every metric that compares words puts" if len(first) == 1 else "the metrics that compare words put"
     return f"{fewest} has the fewest defects, but {many} {listed(sorted(first))} first."
 
 
@@ -317,12 +305,13 @@ def _systems(demo: Demo) -> Section:
             Column("conclusion", conclusion),
         ),
         comparison.metrics,
-        "A conclusion allows for chance: a test of all pairs of systems on all of these metrics.",
+        "A conclusion allows for chance: a test of all pairs of systems on all of these metrics. Higher counts "
+        "as better; for the length too, which is the baseline that a metric has to surpass.",
     )
     nearest = max(SYSTEMS, key=corpus.shared)
     says = (
-        f"{_words_and_defects(demo)} {nearest} shares the most words with its passages: metrics that compare words "
-        f"score a system less if it writes in its own words, whether or not it is right. {_by_the_judge(demo)}"
+        f"{_words_and_defects(demo)} {nearest} shares the most words with its passages: those metrics score a system "
+        f"lower if it writes in its own words, whether or not it is right. {_by_the_judge(demo)}"
     )
     link = ("compare/report.html", "The comparison: every pair, with tests and intervals")
     return Section("Which system is better", says, (means, truth), links=(link,))
@@ -358,22 +347,27 @@ def _lowered(study: DefectsStudy) -> Section:
         "better: the defect scores better than the answer without it, although nothing good was done.",
     )
     link = ("defects/report.html", "The study: rates, intervals, false alarms")
-    return Section("Which defect each metric scores lower", says, (table,), links=(link,))
+    return Section("Which metric notices which defect", says, (table,), links=(link,))
 
 
 def _notices(study: DefectsStudy) -> str:
     """What the metrics of words notice: beside the answer without the defect, and by the score alone."""
     blind = [kind for kind in KINDS if all((study.cells[name, f"{kind}@1"].net.high or 0) >= 0 for name in WORDS)]
+    worst = " or ".join(KINDS[kind] for kind in blind)
     alone = [
-        f"{metric_titles([name])[name]} notices {kind}"
+        f"{metric_titles([name])[name]} notices {KINDS[kind]}"
         for name in WORDS
         for kind in KINDS
         if (study.cells[name, f"{kind}@1"].excess.low or 0) > 0
     ]
     return (
-        (f"Not shown to lower any score of words: {listed(blind)}. " if blind else "")
-        + "That is beside the same answer without the defect. By a score of words alone, at 5 % false alarms, "
-        + (f"{listed(alone)}, and nothing else is noticed." if alone else "no metric notices any of them.")
+        (
+            f"Compared with the same answer without it, no metric of words is shown to score {worst} lower. "
+            if blind
+            else ""
+        )
+        + "By the score alone, at 5 % false alarms, "
+        + (f"{listed(alone)}, and nothing else is noticed." if alone else "no metric of words notices any defect.")
     )
 
 
@@ -382,13 +376,15 @@ def _judge_notices(demo: Demo) -> str:
     found = {(name, kind): demo.with_and_without(name, kind) for name in JUDGED for kind in KINDS}
     signs = {pair: ((one.low or 0) > 0) - ((one.high or 0) < 0) for pair, one in found.items()}
     said = [
-        f"{metric_titles([name])[name]} is {'higher' if sign > 0 else 'lower'} with {kind}"
-        for (name, kind), sign in signs.items()
+        f"{metric_titles([name])[name]} is {'higher' if sign > 0 else 'lower'} with {KINDS[kind]}"
+        for (name, kind), sign in sorted(signs.items(), key=lambda pair: pair[1])
         if sign
     ]
     return (
-        f"By the judge, {listed(said)}; " if said else "By the judge, no score is shown to change with a defect; "
-    ) + f"{len(found) - len(said)} of {len(found)} pairs of a metric and a defect show nothing."
+        "A defect should lower the judge's scores. "
+        + (f"{listed(said)}. " if said else "")
+        + f"{len(found) - len(said)} of {len(found)} pairs of a metric and a defect show no difference."
+    )
 
 
 def _judged(demo: Demo) -> Section:
@@ -413,7 +409,7 @@ def _judged(demo: Demo) -> Section:
         f"{_judge_notices(demo)} The judge scored the answers only as they are, so answers of other systems are "
         "compared: a system's style is in the difference too, as its defects are not spread evenly."
     )
-    return Section("Which defect the judge sees", says, (table,))
+    return Section("Which defects the judge notices", says, (table,))
 
 
 def _lowest(demo: Demo, metric: str) -> list[Example]:
@@ -433,9 +429,14 @@ def _worst(demo: Demo) -> Section:
     marked = [_marked(demo, answers[id], metric, facts) for id, metric in opened_first]
     without = sum(not demo.corpus.labels[id] for id, _ in shown)
     says = (
-        "The lowest scores of the judge's coherence and of faithfulness by words. Sentences are underlined by what "
-        "word overlap finds in the passages, and missing facts stand where they belong. What was put in is highlighted."
-        + (f" Nothing was put into {without} of these {len(shown)} answers." if without else "")
+        "The two answers with the lowest coherence by the judge, and the two with the lowest faithfulness by words. "
+        "Sentences are underlined by what word overlap finds in the passages; it is often wrong of sentences in other "
+        "words. Missing facts stand where they belong, and what was put in is highlighted."
+        + (
+            f" Nothing was put into {without} of these {len(shown)} answers (shown last): a false alarm."
+            if without
+            else ""
+        )
     )
     link = ("report.html", "Every answer with its scores, and what supports its sentences")
     return Section("The worst answers, and why", says, links=(link,), answers=marked)
@@ -447,14 +448,12 @@ def _marked(demo: Demo, one: Example, metric: str, facts: dict[str, MetricFacts]
     places: Places = {(label["start"], label["end"]): n for n, label in enumerate(labels, 1) if label["new"].strip()}
     pieces = sentences_view(one.answer, one.contexts, rows, facts)
     title = f"{one.system}: {one.question} ({metric_titles([metric])[metric]} {fixed(demo.score[metric, one.id], 2)})"
-    return MarkedAnswer(
-        title, [(piece, quotes_in(piece, places)) for piece in pieces], [*map(_put_in, range(1, 99), labels)]
-    )
+    return MarkedAnswer(title, [(piece, quotes_in(piece, places)) for piece in pieces], [*map(_put_in, labels)])
 
 
-def _put_in(number: int, label: dict[str, Any]) -> str:
+def _put_in(label: dict[str, Any]) -> str:
     """What a label says."""
     was, new = label["old"].strip(), label["new"].strip()
     if label["kind"] == "deleted":
-        return f"{number}. deleted: {label.get('fact') or was}"
-    return f"{number}. {label['kind']}: “{new}”" + (f" stands for “{was}”" if was else " was put in")
+        return f"deleted: {label.get('fact') or was}"
+    return f"{label['kind']}: “{new}”" + (f" stands for “{was}”" if was else " was put in")

@@ -27,7 +27,13 @@ from longmark.records.read import Reading
 DATA = Path(__file__).parent / "data"
 ANSWERS, LABELS, RECORDED = DATA / "answers.jsonl", DATA / "labels.jsonl", DATA / "calls.sqlite.gz"
 SYSTEMS = ("alder", "birch", "cedar", "dogwood")
-KINDS = ("deleted", "number", "direction", "unsupported", "padding")
+KINDS = {
+    "deleted": "a deleted fact",
+    "number": "a wrong number",
+    "direction": "a wrong direction",
+    "unsupported": "an unsupported sentence",
+    "padding": "padding",
+}
 COHERENCE = "ccrs.contextual_coherence"
 JUDGED = (COHERENCE, "ccrs.information_recall", "ccrs.answer_correctness", "ccrs.information_density")
 """One call each, whose prompts begin with the same passages and answer: the judge reads those once for all four."""
