@@ -55,7 +55,9 @@ def test_a_live_call_that_fails_is_a_reason_and_no_difference(tmp_path: Path):
     def fails(_request: ChatRequest) -> ChatReply:
         raise RequestRefused("the judge is asleep")
 
-    live = judged_now(tmp_path, FakeChat(fails, capabilities=Capabilities(logprobs=20)))
+    for _ in range(2):  # the same folder: the second call begins anew
+        live = judged_now(tmp_path, FakeChat(fails, capabilities=Capabilities(logprobs=20)))
+    assert [each.name for each in tmp_path.iterdir() if each.is_dir()] == ["now"]
     assert live.rows == ()
     assert live.reason.startswith("levee-")
     assert "the judge is asleep" in live.reason

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import shutil
 import time
 from collections.abc import Sequence
 from contextlib import closing
@@ -89,10 +90,11 @@ def judged_now(out: Path, judge: str | Chat = "embedded") -> Live:
     """Judges two answers, whatever is recorded. A judge that is not installed, or that fails, is a reason."""
     began = time.monotonic()
     (cache := out / "now.sqlite").unlink(missing_ok=True)
+    shutil.rmtree(out / "now", ignore_errors=True)
     answers: list[Example] = [one for one in Reading(ANSWERS).singles() if one.id in NOW]
     how: dict[str, Any] = {"judges": [judge], "scoring": "expected", "cache": cache, "quiet": True}
     try:
-        result = run(answers, (COHERENCE,), out=out / f"now-{time.time_ns()}", **how)
+        result = run(answers, (COHERENCE,), out=out / "now", **how)
     except (ModelNotInstalled, MissingExtra) as error:
         return Live(reason=str(error))
     rows = list(result.rows())
