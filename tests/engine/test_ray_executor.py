@@ -189,6 +189,7 @@ async def _mine(example: Any, _models: Any, _params: Any) -> Score:
         (METRICS, {"ray_resources": "GPU"}, "--ray-resources GPU: expected JSON such as "),
         (METRICS, {"ray_resources": '{"GPU": -1}'}, "expected JSON such as "),
         (METRICS, {"ray_actors": 0}, "--ray-actors: expected a whole number from 1, found 0"),
+        (METRICS, {"executor": "local", "ray_actors": 2}, "--ray-actors, --ray-resources and --ray-insecure need"),
     ],
 )
 def test_what_cannot_be_done_is_refused_by_name(

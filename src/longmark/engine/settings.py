@@ -51,6 +51,8 @@ class RayCluster:
         if kind not in ("local", "ray") or (equals and not (address and kind == "ray")):
             raise UserError(f"--executor {options.executor}: expected local, ray or ray=HOST:PORT")
         if kind == "local":
+            if options.ray_actors != 1 or options.ray_resources or options.ray_insecure:
+                raise UserError("--ray-actors, --ray-resources and --ray-insecure need --executor ray")
             return None
         resources = options.ray_resources
         try:
