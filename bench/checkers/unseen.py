@@ -224,9 +224,8 @@ def table(title: str, rows: Sequence[Claim], scores: dict[str, dict[str, float]]
             cells += [figures.estimate(figures.brier, likely, labels, groups)]
             error = f"{figures.calibration_error(figures.reliability(likely, labels)):.3f}"
         print(f"| {name} | {' | '.join(map(shown, cells))} | {error} |", flush=True)
-    baselines = [name for name in scores if name in (OVERLAP, MINILM, JUDGE)]
-    for name in (name for name in scores if name not in baselines):
-        for other in baselines:
+    for name in (name for name in scores if name not in (OVERLAP, MINILM)):
+        for other in (other for other in (OVERLAP, MINILM, JUDGE) if other in scores and other != name):
             print(f"{name} less {other}: {paired(rows, scores[name], scores[other])}")
 
 
