@@ -90,7 +90,8 @@ def judged_now(out: Path, judge: str | Chat = "embedded") -> Live:
     """Judges two answers, whatever is recorded. A judge that is not installed, or that fails, is a reason."""
     began = time.monotonic()
     (cache := out / "now.sqlite").unlink(missing_ok=True)
-    shutil.rmtree(out / "now", ignore_errors=True)
+    if (out / "now" / "manifest.json").is_file():  # an earlier demo's
+        shutil.rmtree(out / "now", ignore_errors=True)
     answers: list[Example] = [one for one in Reading(ANSWERS).singles() if one.id in NOW]
     how: dict[str, Any] = {"judges": [judge], "scoring": "expected", "cache": cache, "quiet": True}
     try:
