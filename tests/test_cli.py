@@ -475,7 +475,10 @@ def test_a_nested_file_of_ragchecker_is_read_as_it_is(longmark: Command):
         (["run", "given.jsonl", "--metrics", "score.readability", "--out", "out", "--retry", "unparsed"], "unparsable"),
         (["run", "given.jsonl", "--metrics", "score.readability", "--out", "out", "--scoring", "texts"], "scoring"),
         (["run", "given.jsonl", "--metrics", "score.readability", "--out", "out", "--metric", "x"], "--metric"),
-        (["run", "given.jsonl", "--metrics", "score.readability", "--out", "out", "--cache", "home"], "--cache"),
+        (
+            ["run", "given.jsonl", "--metrics", "score.readability", "--out", "out", "--cache", "home"],
+            "the call cache home cannot be opened",
+        ),
         (["ran"], "ran"),
         ([], "VERB"),
         (["metrics", "ccrs.recall"], "ccrs.information_recall"),

@@ -40,7 +40,7 @@ from longmark.progress import cost, counted
 from longmark.records import Pair
 from longmark.records.files import read_object
 from longmark.records.metric_name import in_slice
-from longmark.records.parts import part_of
+from longmark.records.parts import Part, part_of
 from longmark.records.read import Reading
 from longmark.records.verdicts import in_words
 from longmark.report.gates import Forecast, Gate, check_gates, gates_of, limits_of
@@ -174,7 +174,7 @@ def _conclude(
             checks += against
         for check in checks:
             print(check.line)
-        code = code_of(result, settings, arguments, say)
+        code = code_of(result, settings, arguments, say, part_of(arguments.examples))
     code = code or (UNDER if any(not check.met for check in checks) else 0)
     if any((files := outputs_of(arguments)).values()):
         from longmark.report import outputs
@@ -187,8 +187,14 @@ def _conclude(
     return code
 
 
-def code_of(result: RunResult, settings: Settings, arguments: argparse.Namespace, say: Callable[[str], None]) -> int:
-    """The exit code, gates aside. say: gets why it is not 0."""
+def code_of(
+    result: RunResult,
+    settings: Settings,
+    arguments: argparse.Namespace,
+    say: Callable[[str], None],
+    part: Part | None = None,
+) -> int:
+    """The exit code, gates aside. say: gets why it is not 0; part: that was scored, None for a whole input."""
     if result.stopped == "unreadable":
         say(
             f"longmark: the run stopped: {in_words(result.unreadable)}\n"
@@ -197,7 +203,6 @@ def code_of(result: RunResult, settings: Settings, arguments: argparse.Namespace
             "To compute the other rows in any case, add --keep-going."
         )
         return UNREADABLE
-    part = part_of(arguments.examples)
     if result.stopped == "budget":
         change = "Change the budget and repeat the command to resume the run."
         if shares := [name for name in LIMITS[:3] if getattr(part, name, None) is not None]:
