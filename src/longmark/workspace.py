@@ -156,7 +156,7 @@ def _check_own(path: Path, file: Path) -> None:
     """UserError if a folder holds files, and not this one."""
     if path.exists() and not file.exists():
         if not path.is_dir():
-            raise UserError(f"--out {path}: is not a folder; name a new folder")
+            raise UserError(f"--out {path} is not a folder; name a new folder")
         if there := [one.name for one in path.iterdir() if one.name[0] != "."]:
             raise UserError(f"--out {path}: the folder holds other files ({there[0]}); name a new folder")
 

@@ -335,7 +335,7 @@ def test_bad_records_stop_a_split_and_leave_nothing(tmp_path: Path):
 
 def test_a_split_refuses_a_file_as_its_folder(tmp_path: Path):
     file = write_jsonl(tmp_path / "in.jsonl", plain())
-    with pytest.raises(UserError, match=r"--out .*in.jsonl: is not a folder; name a new folder"):
+    with pytest.raises(UserError, match=r"--out .*in.jsonl is not a folder; name a new folder"):
         split(file, 2, file)
 
 

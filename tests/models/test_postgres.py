@@ -189,6 +189,8 @@ def test_replies_that_no_server_takes_are_kept_in_a_file(
 
 
 def test_a_role_that_may_only_read_serves_replies_and_sends_nothing(server: Server, caplog: pytest.LogCaptureFixture):
+    gc.collect()  # what earlier tests left is not told here
+    caplog.clear()
     url = server.database()
     with closing(CallCache(url)) as cache:
         asyncio.run(cache.put(KEYS[0], "chat", "m", b"{}", 0.5))

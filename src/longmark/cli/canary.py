@@ -8,7 +8,7 @@ system. The versions that the models reported stand beside it.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -103,12 +103,13 @@ def check(kept: Path, metrics: list[str], options: RunOptions) -> Outcome:
         if result.stopped == "interrupt":
             return Outcome(options, [], spent, f"Stopped while the canary {kept} was judged again.", INTERRUPTED)
         if why := result.refused or result.budget or result.stopped or "; ".join(result.closed):
-            checked = [_not_tested(metric, f"not every answer was judged again: {why}") for metric in metrics]
+            checked = _not_tested(metrics, f"not every answer was judged again: {why}")
         else:
             try:
-                checked = _checks(kept, result.folder)
+                found = list(drifts(kept, result.folder))
+                checked = _checks(found, f"questions of {kept.name}; {versions(kept, result.folder)}")
             except UserError as error:
-                checked = [_not_tested(metric, str(error)) for metric in metrics]
+                checked = _not_tested(metrics, str(error))
     return Outcome(replace(options, **left), checked, spent)
 
 
@@ -177,9 +178,8 @@ def drifts(kept: Path, now: Path, *, allow_different_judges: bool = False) -> It
             yield Drift(metric, system, NOT_TESTED, f"{NOT_TESTED}: {why}")
 
 
-def _checks(kept: Path, now: Path) -> list[Checked]:
-    """The gates of the canary, with what the models reported."""
-    found, reported = list(drifts(kept, now)), versions(kept, now)
+def _checks(found: Sequence[Drift], of: str) -> list[Checked]:
+    """The gates of the canary. of: what was compared, and what the models reported."""
     several = len({one.system for one in found}) > 1
     checks = []
     for one in found:
@@ -188,13 +188,13 @@ def _checks(kept: Path, now: Path) -> list[Checked]:
         if one.change:
             ends = [fixed(end, one.places) for end in one.change.ends or ()]
             shown = fixed(one.change.value, one.places) + (f" [{', '.join(ends)}]" if ends else "")
-            line += f": now - then = {shown} over {one.change.n} questions of {kept.name}; {reported}"
+            line += f": now - then = {shown} over {one.change.n} {of}"
         checks.append(Checked(one.metric, one.system, rule, one.result, line))
     return checks
 
 
-def _not_tested(metric: str, why: str) -> Checked:
-    return Checked(metric, "", f"canary {metric}", NOT_TESTED, f"{NOT_MET}: canary {metric}: {NOT_TESTED}: {why}")
+def _not_tested(metrics: Sequence[str], why: str) -> list[Checked]:
+    return _checks([Drift(metric, "", NOT_TESTED, f"{NOT_TESTED}: {why}") for metric in metrics], "")
 
 
 def versions(kept: Path, now: Path) -> str:

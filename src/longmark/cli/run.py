@@ -30,7 +30,7 @@ from longmark.engine.pairs import BOUNDS
 from longmark.engine.run import finish, make_settings, open_cache
 from longmark.engine.session import RunResult, execute
 from longmark.engine.settings import RunOptions, Settings
-from longmark.engine.split import LIMITS
+from longmark.engine.split import BUDGETS
 from longmark.errors import UserError
 from longmark.metrics import canonical, is_missing
 from longmark.models.cache import CallCache
@@ -205,7 +205,7 @@ def code_of(
         return UNREADABLE
     if result.stopped == "budget":
         change = "Change the budget and repeat the command to resume the run."
-        if shares := [name for name in LIMITS[:3] if getattr(part, name, None) is not None]:
+        if shares := [name for name in BUDGETS if getattr(part, name, None) is not None]:
             of = " and ".join(f"--{name.replace('_', '-')}" for name in shares)
             change += f" The part has a share of {of}: for a larger one, split the input again into as many parts."
         say(f"longmark: {result.budget} {_to_finish(result)}{change}")

@@ -34,7 +34,8 @@ from longmark.records.write import write_object
 from longmark.workspace import Workspace, replaced
 
 SPLIT_FILE, NOTES_FILE = "split.json", "part.jsonl"
-LIMITS = ("max_calls", "max_tokens", "max_usd", "concurrency")
+BUDGETS = ("max_calls", "max_tokens", "max_usd")
+LIMITS = (*BUDGETS, "concurrency")
 _OF_BAD = ("id", "question_id", "question", "system")  # what a run notes of a bad record
 
 
@@ -120,7 +121,7 @@ def divided(total: int, weights: Sequence[int]) -> list[int]:
 
 def limited(options: SessionOptions, part: Part) -> SessionOptions:
     """The options of a session of a part's run: no more than its share."""
-    shares = [name for name in LIMITS[:3] if getattr(part, name) is not None]
+    shares = [name for name in BUDGETS if getattr(part, name) is not None]
     if options.budget_group is not None and shares:
         option = f"--{shares[0].replace('_', '-')}"
         raise UserError(
@@ -132,7 +133,7 @@ def limited(options: SessionOptions, part: Part) -> SessionOptions:
         concurrency=min(options.concurrency, part.concurrency or options.concurrency),
         budget=options.budget.unspent(),
     )
-    for name in LIMITS[:3]:
+    for name in BUDGETS:
         limits = [limit for limit in (getattr(options.budget, name), getattr(part, name)) if limit is not None]
         setattr(options.budget, name, min(limits, default=None))
     return options

@@ -14,6 +14,7 @@ import orjson
 
 from longmark.errors import UserError
 from longmark.records.files import REMAKE, lines, read_object
+from longmark.records.parts import merged_in_part
 from longmark.workspace import reading
 
 _SCHEMA = """
@@ -29,9 +30,9 @@ INCOMPLETE = "merged, incomplete"
 class RunStatus:
     """run: the folder; part: `3/7`, "" for the run of a whole input; state: `not begun`, `running`, `finished`,
     `stopped (REASON)`, `merged, incomplete` (and not run since), `killed` (no end was recorded, and no process works
-    there); rows: that there are; total: that
-    there will be, None: not known yet; unscored: of the rows; usd: what the calls of the rows cost when they were first
-    paid for, None: not known; rows_per_second: of the session that runs, or of the last one with an end."""
+    there); rows: that there are; total: that there will be, None: not known yet; unscored: of the rows; usd: what the
+    calls of the rows cost when they were first paid for, None: not known; rows_per_second: of the session that runs, or
+    of the last one with an end."""
 
     run: str
     part: str
@@ -94,9 +95,9 @@ def state_of(manifest: Mapping[str, Any], sessions: Sequence[Mapping[str, Any]],
         return RUNNING
     if manifest.get("finished"):
         return FINISHED
-    last = sessions[-1] if sessions else {}
-    if manifest.get("merged") and (not last or "part" in last):
+    if merged_in_part(manifest):
         return INCOMPLETE
+    last = sessions[-1] if sessions else {}
     return f"stopped ({last['stopped']})" if last.get("stopped") else KILLED
 
 

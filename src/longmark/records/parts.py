@@ -6,7 +6,7 @@ bad record, with its line (or number) in the whole input. `records.read.Reading`
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -71,6 +71,13 @@ def part_of(given: Any) -> Part | None:
             return Part.of_json(file.read(HEAD))
         except ValueError:
             raise UserError(f"{given} is not a part as `longmark split` writes it; split the input again") from None
+
+
+def merged_in_part(manifest: Mapping[str, Any]) -> bool:
+    """`longmark merge --incomplete` made the run of this manifest, and no session of its own has worked there since."""
+    sessions = manifest.get("sessions")
+    last = sessions[-1] if isinstance(sessions, list) and sessions else {"part": None}
+    return bool(manifest.get("merged")) and not manifest.get("finished") and isinstance(last, dict) and "part" in last
 
 
 def records(path: Path) -> Iterator[tuple[int, Answered | dict[str, Any]]]:

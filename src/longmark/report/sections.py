@@ -8,6 +8,7 @@ from datetime import date, datetime
 from typing import Any
 
 from longmark.records import Usage
+from longmark.records.parts import merged_in_part
 from longmark.report.choices import Agreement, agrees
 from longmark.report.choices import bar as choices_bar
 from longmark.report.distribution import Distribution, bin_edges, distribution, offsets, scale, tick_texts
@@ -97,7 +98,7 @@ def notices(manifests: Sequence[Manifest], answers: int = 0, cut: int = 0, read:
             ended = f"In the run {name}" if manifest.ended else f"The run {name} was stopped:"
             others = f" --keep-going computes the others.{_computed(manifest)}" if not manifest.ended else ""
             found.append(upright(f"{ended} {judge}. The first replies: {replies}.{others}"))
-        if manifest.merged_in_part:
+        if merged_in_part(manifest.data):
             found.append(
                 f"The run {name} was merged from runs that are not complete: some scores are still missing. Run the "
                 f"whole input with the same settings and --out {name}."

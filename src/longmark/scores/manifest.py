@@ -89,12 +89,6 @@ class Manifest:
         return bool(self.data.get("finished"))
 
     @property
-    def merged_in_part(self) -> bool:
-        """`longmark merge --incomplete` made the run, and it was not completed since."""
-        last = self.sessions[-1] if self.sessions else {"part": 0}
-        return "merged" in self.data and not self.ended and "part" in last
-
-    @property
     def unreadable(self) -> list[UnreadableJudge]:
         """The judges none of whose first replies had a verdict."""
         return list(unreadable(self.data.get("verdicts")))
