@@ -9,14 +9,11 @@ first contentful paint of a page that says `Not Found` (what the browser and thi
 that was not opened before, of its next page and of an answer, in headless Chromium; seconds until all scores are read;
 the greatest memory (VmHWM) of the server then.
 
-On two idle cores, one round: `many` listens 1.41, nothing 0.47, list 0.42, run 0.61, page 2 0.24, answer 0.16, all read
-77, 76 MB.
+On two idle cores: `many` listens 1.02, nothing 0.19, list 0.46, run 0.63, page 2 0.33, answer 0.21, all read 74, 76 MB;
+`one` listens 1.26, nothing 0.32, list 0.36, run 1.03, page 2 0.69, answer 0.82, all read 55, 88 MB.
 
-Seen once, on two cores with a load of 19, so that only the memory and the CPU mean something: `many` list 1.24, run
-1.09, page 2 0.28, answer 0.28, all read 186, 78 MB; `one` list 1.62, run 1.64, page 2 0.78, answer 0.76, all read
-216, 92 MB. In another round on `many`, nothing 0.57, list 1.46, run 1.28, page 2 0.30, answer 0.37. The server's CPU
-for the first list of 200 runs was 0.24 s (0.08 s again), for a run 0.32 s (0.02 s again), with the templates, which
-are compiled once; for the first page of the large run 0.29 s.
+The server's CPU for the first list of 200 runs was 0.24 s (0.08 s again), for a run 0.32 s (0.02 s again), with the
+templates, which are compiled once; for the first page of the large run 0.29 s.
 """
 
 from __future__ import annotations
