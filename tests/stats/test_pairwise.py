@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from itertools import product
 from typing import Any
 
 import numpy as np
 import pytest
 
 from longmark.stats import pairwise
+from longmark.stats.permutation import share_below
 
 NAN = math.nan
 
@@ -75,3 +77,52 @@ def test_too_little_for_soft_pairwise_accuracy():
     assert soft_pairwise(np.ones((9, 1)), np.ones((9, 1))).value is None
     many = np.random.default_rng(2).normal(size=(5, 34))
     assert soft_pairwise(many, many).n == 500
+
+
+def enumerated(differences: np.ndarray) -> float:
+    """Every pattern of signs: the share with a sum below the observed one, and half of those that equal it."""
+    sums = np.array([np.dot(signs, differences) for signs in product((1, -1), repeat=len(differences))])
+    equal = np.abs(sums - differences.sum()) < 1e-9
+    return float(np.mean((sums < differences.sum()) & ~equal) + np.mean(equal) / 2)
+
+
+def test_how_sure_pairs_are_counts_equal_patterns_by_half():
+    assert share_below([1, 1, 1], [1, 1, 1]) == 0.5
+    # +1 and three ties: half of the patterns equal the observed sum, the others are below it
+    assert share_below([1, 0, 0, 0], [0, 0, 0, 0]) == 0.75
+    assert share_below([1, 2], [0, 0]) is None
+    chance = np.random.default_rng(3)
+    for n in (3, 4, 6, 9):
+        for _ in range(10):
+            first, second = chance.integers(0, 3, n).astype(float), chance.integers(0, 3, n).astype(float)
+            assert share_below(first, second) == pytest.approx(enumerated(first - second))
+
+
+def test_how_sure_drawn_patterns_are_depends_on_no_order():
+    chance = np.random.default_rng(4)
+    first, second = chance.normal(size=(2, 60)).round(1)
+    share, order = share_below(first, second, permutations=500), chance.permutation(60)
+    assert share is not None
+    assert share_below(first[order], second[order], permutations=500) == share
+    assert share_below(second, first, permutations=500) == pytest.approx(1 - share, abs=1e-12)
+
+
+def test_a_metric_that_scores_every_answer_alike_is_half_right_of_every_pair_of_systems():
+    human = np.random.default_rng(0).normal(size=(40, 3)) + a(2, 1, 0)  # people are sure of every pair
+    constant = np.full((40, 3), 0.5)
+    found, turned = soft_pairwise(human, constant), soft_pairwise(human[:, ::-1], constant)
+    assert found.value == pytest.approx(0.5, abs=0.002)
+    assert turned.value == pytest.approx(found.value, abs=1e-12)
+
+
+def test_ties_of_a_metric_are_the_same_in_every_order_of_rows_and_systems():
+    chance = np.random.default_rng(5)
+    human, metric = chance.normal(size=(12, 3)) + a(1, 0.5, 0), (chance.random((12, 3)) > 0.8).astype(float)
+    pairs = [(0, 1), (0, 2), (1, 2)]
+    expected = np.mean(
+        [1 - abs(enumerated(human[:, i] - human[:, j]) - enumerated(metric[:, i] - metric[:, j])) for i, j in pairs]
+    )
+    for rows in (np.arange(12), chance.permutation(12)):
+        for systems in ([0, 1, 2], [2, 1, 0], [1, 2, 0]):
+            found = soft_pairwise(human[rows][:, systems], metric[rows][:, systems])
+            assert found.value == pytest.approx(expected, abs=1e-12)

@@ -3,12 +3,14 @@
     pairs right   of two answers to a question, people say first, second or tie; a metric says tie if its scores differ
                   by at most ε. The share of pairs in which both say the same, by question, then the mean over questions
                   (Deutsch, Foster and Freitag 2023, "Ties Matter", EMNLP: pairwise accuracy with ties calibrated)
-    soft          1 - |p of people - p of the metric|, the mean over all pairs of systems; p is one-sided, that the
-                  first is better, from paired permutations over the questions that both have (Thompson, Mathur,
+    soft          1 - |p of people - p of the metric|, the mean over all pairs of systems; p is how sure paired
+                  permutations over the questions that both have are that the first is better (Thompson, Mathur,
                   Deutsch and Khayrallah 2024, "... via Soft Pairwise Accuracy", WMT). A metric need not be sure where
                   people are not, and must be where they are
 
-Deviation: ε is chosen by the other four fifths of the questions, so that it is not fitted to the pairs it is judged by;
+Deviations: permutations that equal the observed mean count by half (`stats.permutation.share_below`), which cancels out
+where neither has ties: a metric that scores every answer alike has p = 1/2, and the order of the systems does not
+matter. ε is chosen by the other four fifths of the questions, so that it is not fitted to the pairs it is judged by;
 `published` chooses it by all. Range [0, 1]; higher is better.
 """
 
@@ -20,8 +22,8 @@ from itertools import combinations
 import numpy as np
 
 from longmark.stats.means import mean_estimate
-from longmark.stats.permutation import paired_permutation
-from longmark.stats.results import GREATER, Estimate
+from longmark.stats.permutation import share_below
+from longmark.stats.results import Estimate
 from longmark.stats.samples import Floats, Seed, generator
 
 _FOLDS = 5
@@ -75,14 +77,12 @@ def soft_pairwise(human: Floats, metric: Floats, *, level: float = 0.95, seed: i
         pairs = [pairs[i] for i in generator(seed)[0].choice(len(pairs), _MOST, replace=False)]
     for a, b in pairs:
         both = ~np.isnan(human[:, [a, b]] + metric[:, [a, b]]).any(axis=1)
-        tests = [
-            paired_permutation(
-                each[both, a], each[both, b], alternative=GREATER, permutations=_PERMUTATIONS, seed=seed, plus_one=False
-            ).p
-            for each in (human, metric)
-        ]
-        if tests[0] is not None and tests[1] is not None:
-            found.append(1 - abs(tests[0] - tests[1]))
+        people, scores = (
+            share_below(table[both, a], table[both, b], permutations=_PERMUTATIONS, seed=seed)
+            for table in (human, metric)
+        )
+        if people is not None and scores is not None:
+            found.append(1 - abs(people - scores))
     if not found:
         return Estimate(None, None, None, 0, level, reason="no two systems have three questions in common")
     return Estimate(float(np.mean(found)), None, None, len(found), level)

@@ -6,6 +6,9 @@ that no sign is ever multiplied. Values that belong together can be given one cl
 
 p is the share of patterns whose mean difference reaches the observed one, rounding allowed for; drawn patterns count
 the observed one among them, (count + 1) / (permutations + 1), so that p is never 0 and the test keeps its level.
+
+Patterns that equal the observed mean count fully, so that the one-sided p of a over b and of b over a add up to more
+than 1: to 2 where all differences are 0. Such a p is a test's, and no probability that a is better: `share_below` is.
 """
 
 from __future__ import annotations
@@ -83,6 +86,30 @@ def paired_permutation(
         clusters=count,
         reason=reason,
     )
+
+
+def share_below(a: Values, b: Values, *, permutations: int = 10_000, seed: int = 0) -> float | None:
+    """How sure paired values are that a is above b: the share of sign patterns whose mean difference is below the
+    observed one, equal ones counted by half. It is 1/2 where all differences are 0, that of b over a is 1 less it, and
+    it does not depend on the order of the pairs. None for fewer than three pairs."""
+    (left, right), _ = complete_rows(a, b)
+    differences = left - right
+    if len(differences) < _FEWEST:
+        return None
+    largest = float(np.abs(np.concatenate([left, right])).max(initial=0.0))
+    close = rounding(float(np.abs(differences).max(initial=0.0)), largest)
+    units = differences[np.abs(differences) > close]
+    total = float(np.sort(units).sum())
+    if abs(total) <= close * len(differences):
+        return 0.5
+    # as if the sum were above 0, and in order of size: neither the order of the pairs nor that of a and b then decides
+    # which patterns are drawn
+    units = np.sort(units if total > 0 else -units)
+    units = units[np.argsort(np.abs(units), kind="stable")]
+    sums = _all_sums(units) if len(units) <= _EXACT else _drawn_sums(units, permutations, generator(seed)[0])
+    observed, near = abs(total), close * len(differences)
+    share = float(np.mean(sums < observed - near) + np.mean(np.abs(sums - observed) <= near) / 2)
+    return share if total > 0 else 1 - share
 
 
 def _reached(sums: Floats, observed: float, close: float, alternative: str) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -202,6 +203,61 @@ def test_within_questions_and_over_systems_by_hand():
     assert (found.within.value, found.within.n, found.within.missing) == (0, 2, 0)
     assert (found.systems.value, found.systems.n) == (None, 3)
     assert found.systems.reason == "all values of a column are equal"
+
+
+def test_several_answers_of_a_system_to_a_question_count_as_their_mean():
+    chance = np.random.default_rng(6)
+    scores, ratings = chance.random((8, 3, 2)), chance.integers(1, 6, (8, 3, 2)).astype(float)
+    several = [
+        row(f"{q}{s}{k}", "m", float(scores[q, i, k]), question_id=f"q{q}", system=s)
+        for q in range(8)
+        for i, s in enumerate("xyz")
+        for k in range(2)
+    ]
+    given = [
+        {"example_id": f"{q}{s}{k}", "value": float(ratings[q, i, k])}
+        for q in range(8)
+        for i, s in enumerate("xyz")
+        for k in range(2)
+    ]
+    averaged = [
+        row(f"{q}{s}", "m", float(scores[q, i].mean()), question_id=f"q{q}", system=s)
+        for q in range(8)
+        for i, s in enumerate("xyz")
+    ]
+    mean_ratings = [
+        {"example_id": f"{q}{s}", "value": float(ratings[q, i].mean())} for q in range(8) for i, s in enumerate("xyz")
+    ]
+    ((two,), (one,)) = (label(metaeval(*each)).metrics for each in ((several, given), (averaged, mean_ratings)))
+    assert two.soft is not None
+    assert one.soft is not None
+    assert two.soft.value == pytest.approx(one.soft.value, abs=1e-12)
+    # an answer without a score is in neither mean: the pair of means is of the same answers
+    silent = [
+        replace(line, score=None, status="unparsable", reason="no score") if line.example_id == "0x1" else line
+        for line in several
+    ]
+    (gone,) = label(metaeval(silent, given)).metrics
+    kept = [line for line in given if line["example_id"] != "0x1"]
+    (left,) = label(metaeval(silent, kept)).metrics
+    assert gone.soft is not None
+    assert left.soft is not None
+    assert gone.soft.value == left.soft.value
+
+
+def test_soft_pairwise_accuracy_of_equal_scores_is_the_same_whichever_system_comes_first():
+    def soft(order: str) -> float | None:
+        rows = [row(f"{q}{s}", "m", 5.0, question_id=f"q{q}", system=s) for q in range(30) for s in order]
+        said = [
+            {"example_id": f"{q}{s}", "value": {"x": 5, "y": 4, "z": 3}[s] - (q + len(s)) % 2}
+            for q in range(30)
+            for s in order
+        ]
+        (found,) = label(metaeval(rows, said)).metrics
+        assert found.soft is not None
+        return found.soft.value
+
+    assert soft("xyz") == soft("zyx") == pytest.approx(0.5, abs=0.001)
 
 
 def test_the_mean_over_all_answers_is_that_of_the_statistics():

@@ -254,17 +254,29 @@ class _Sample:
         means = [(ratings[rows].mean(), scores[rows].mean()) if len(rows) else (np.nan, np.nan) for rows in scored]
         x, y = np.array(means).T
         how: dict[str, Any] = {"level": level, "seed": self.options.seed}
-        tables = np.full((2, len({item.question for item in self.items}), len(systems)), np.nan)
-        places = {question: place for place, question in enumerate(dict.fromkeys(item.question for item in self.items))}
-        for system, rows in enumerate(systems):
-            at = [places[self.items[row].question] for row in rows]
-            tables[:, at, system] = ratings[rows], scores[rows]
+        tables = self._question_means(systems, ratings, scores)
         return {
             "within": within,
             "systems": correlation(x, y, "spearman", level=level),
             "pairs": pairs_right([(ratings[rows], scores[rows]) for rows in questions], **how),
             "soft": soft_pairwise(*tables, **how),
         }
+
+    def _question_means(self, systems: Sequence[np.ndarray], *columns: Floats) -> Floats:
+        """Each column as a table, questions x systems, NaN for no value: of several answers of a system to a question
+        the mean of those that have all columns, as in `compare`. systems: the rows of each."""
+        places = {question: place for place, question in enumerate(dict.fromkeys(item.question for item in self.items))}
+        asked = np.array([places[item.question] for item in self.items], dtype=np.int64)
+        complete = ~np.isnan(np.stack(columns)).any(axis=0)
+        tables = np.full((len(columns), len(places), len(systems)), np.nan)
+        for system, rows in enumerate(systems):
+            used = rows[complete[rows]]
+            answers = np.bincount(asked[used], minlength=len(places))
+            answered = answers > 0
+            for table, column in zip(tables, columns, strict=True):
+                sums = np.bincount(asked[used], column[used], len(places))
+                table[answered, system] = sums[answered] / answers[answered]
+        return tables
 
     def _classes(self, name: str) -> ClassErrors:
         scale, own = self.scale, self.own[name]
