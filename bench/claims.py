@@ -1,7 +1,7 @@
 """The smaller simulations that sentences in docs/ rest on, by the functions of the verbs.
 
 `python -m bench.claims [gate] [ppi] [correlation] [strengths] [effects] [judges] [baseline] [detectable] [kappa]
-[--runs 1000]`
+[blind] [--runs 1000]`
 
 Figures are shares of runs; their Monte Carlo error is sqrt(p (1 - p) / runs): .007 for .95 of 1,000 runs.
 
@@ -23,6 +23,9 @@ Figures are shares of runs; their Monte Carlo error is sqrt(p (1 - p) / runs): .
     kappa        Fleiss's kappa of three raters, each right on a share of the items: share of BCa intervals that end
                  below the true kappa (nominal: .025), if intervals of fewer than 15 items were shown too; in brackets
                  the share of runs with an interval
+    blind        a metric whose scores of defects and originals have one distribution: share of runs in which the page
+                 of `metrics-study --defects` says that it notices the defect, in which the interval of the excess is
+                 below 0, and in which the defect is said to be rewarded (nominal: .025 each)
 """
 
 from __future__ import annotations
@@ -38,6 +41,9 @@ from bench.stats import rare
 
 from longmark.analysis.compare.results import of_d_z, of_share
 from longmark.analysis.compare.tests import detectable
+from longmark.analysis.metrics_study.defects import DefectsOptions, _Metric
+from longmark.scores.manifest import MetricFacts
+from longmark.scores.observations import Observation
 from longmark.stats.agreement import fleiss_kappa
 from longmark.stats.bradley_terry import bradley_terry
 from longmark.stats.correlation import KINDS, coefficient, correlation, correlation_difference
@@ -46,6 +52,39 @@ from longmark.stats.power import standard_errors_apart
 from longmark.stats.ppi import ppi_mean
 from longmark.stats.results import Estimate
 from longmark.stats.student import t_quantile
+
+
+def steps(chance: np.random.Generator, n: int) -> Floats:
+    return np.asarray(np.round(np.clip(chance.normal(0.7, 0.15, n), 0, 1) * 20) / 20)
+
+
+BLIND: dict[str, Callable[[np.random.Generator, int], Floats]] = {
+    "steps of .05": steps,
+    "continuous": lambda chance, n: chance.random(n),
+    "five values": lambda chance, n: chance.choice([0, 0.25, 0.5, 0.75, 1], n, p=[0.05, 0.1, 0.2, 0.3, 0.35]),
+    "90 % at 1": lambda chance, n: chance.choice([0, 0.5, 1], n, p=[0.04, 0.06, 0.9]),
+}
+
+
+def blind(runs: int) -> None:
+    def scored(names: Sequence[str], values: Floats) -> list[Observation]:
+        return [
+            Observation(0, name, name, name, "s", True, "", "m", float(value))
+            for name, value in zip(names, values, strict=True)
+        ]
+
+    def cell(name: str, number: str) -> str:
+        chance, n, counts = np.random.default_rng(int(number)), int(number), np.zeros(3)
+        questions = [str(question) for question in range(n)]
+        for _ in range(runs):
+            originals, defects = (scored(questions, BLIND[name](chance, n)) for _ in range(2))
+            metric = _Metric(MetricFacts(0, 1, True), originals, DefectsOptions())
+            found = metric.cell(list(zip(originals, defects, strict=True)))
+            counts += [(found.excess.low or 0) > 0, (found.excess.high or 0) < 0, (found.net.low or 0) > 0]
+        return " ".join(shown(share) for share in counts / runs)
+
+    print("A blind metric: noticed, excess below 0, rewarded\n")
+    table("scores", ["40", "60", "100", "400"], list(BLIND), cell)
 
 
 def shown(share: float) -> str:
@@ -307,6 +346,7 @@ PARTS: dict[str, Callable[[int], None]] = {
     "baseline": baseline,
     "detectable": detectable_differences,
     "kappa": kappas,
+    "blind": blind,
 }
 
 

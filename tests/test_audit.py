@@ -11,9 +11,10 @@ from typing import Any
 import orjson
 import pytest
 from tests.program import in_process, rows_of, write_jsonl
-from tests.report.runs import row
+from tests.report.runs import manifest, row, write_run
 from tests.wire import Server, serve
 
+from longmark.analysis.audit import declared, findings
 from longmark.datasets import audit as material
 
 pytest.importorskip("scipy")
@@ -159,3 +160,16 @@ def test_a_budget_stops_an_audit_which_goes_on_later(server: Server, capsys: pyt
     assert "the audit stopped: The budget of 20 requests" in capsys.readouterr().err
     assert audited(server, "--limit", "2") == 0
     assert server.counts["requests"] == 16 + 3 * 4 + 2 * 4 + 2 * 2, "none is sent twice"
+
+
+@pytest.mark.parametrize(("moved", "holds"), [(2, True), (3, True), (6, False)])
+def test_an_effect_on_a_few_of_twelve_answers_is_not_said_to_be_more_than_chance(
+    tmp_path: Path, moved: int, holds: bool
+):
+    rows = [
+        row(f"a{n}~~injection", f"injection.{CC}", 0.2 if n < moved else 0.0, question_id=f"q{n}", system="m")
+        for n in range(12)
+    ]
+    folder = write_run(tmp_path / "effects", [], rows, {**manifest(), "metrics": declared(CC, 1.0)})
+    (found,) = findings(folder, {})
+    assert ("(the interval holds 0)" in found.says) == holds  # signs: p = .5, .25, .031

@@ -54,6 +54,14 @@ def test_of_several_systems_the_first_is_held_against_the_second_at_the_level_of
     assert said(tmp_path, many) == "No lead is clear. The lead could be chance on Question relevance."
 
 
+def test_a_lead_that_rests_on_fewer_than_six_unlike_questions_could_be_chance(tmp_path):
+    def lead(won: int) -> str:
+        return said(tmp_path, {RELEVANCE: {"new": [1.0] * 40, "old": [0.0] * won + [1.0] * (40 - won)}})
+
+    assert lead(2) == lead(5) == "No lead is clear. Could be chance: new leads on Question relevance."
+    assert lead(6) == "new is ahead on Question relevance."
+
+
 def test_a_lead_that_rests_on_unscored_answers_is_none(tmp_path):
     silent = [one if i % 2 else None for i, one in enumerate(plus(0.3, 0.33))]
     for scores in ({"silent": silent, "b": plus(0)}, {"b": plus(0), "silent": silent}):

@@ -12,7 +12,7 @@ from tests.there import there
 
 from longmark.errors import UserError
 from longmark.stats.clusters import degrees_of_freedom
-from longmark.stats.means import equal_interval, mean_estimate, mean_of_groups
+from longmark.stats.means import equal_interval, mean_estimate, mean_of_groups, sign_p
 from longmark.stats.proportion import share
 from longmark.stats.student import t_quantile
 
@@ -160,3 +160,65 @@ def test_it_holds_the_worst_mean_that_could_have_been_missed(value: float, n: in
 def test_what_makes_no_sense_is_refused(value: float, n: int, level: float) -> None:
     with pytest.raises(UserError):
         equal_interval(value, n, 0.0, 1.0, level)
+
+
+@pytest.mark.parametrize(("k", "excluded"), [(1, False), (2, False), (5, False), (6, True), (9, True)])
+@pytest.mark.parametrize("n", [40, 400])
+def test_few_values_above_equal_ones_exclude_them_from_six_on(k: int, n: int, excluded: bool) -> None:
+    # as likely all below: p = 2 / 2^k, .0625 for five and .03125 for six
+    found = mean_estimate([1.0] * k + [0.0] * (n - k), bounds=(-1, 1))
+    low, high = there(found.ends)
+    assert (low > 0, high > found.value) == (excluded, True)
+    if 1 < k < 6:
+        assert found.remark == f"extended to hold 0: {k} of {n} values differ from it, by signs p = {2 / 2**k:.2g}"
+    turned = mean_estimate([-1.0] * k + [0.0] * (n - k), bounds=(-1, 1))
+    assert turned.ends == (-high, -low)
+    # ties count half in a share of questions won: 2 of 40 won, 38 ties is no share above .5
+    share_won = there(mean_estimate([1.0] * k + [0.5] * (n - k), bounds=(0, 1)).ends)
+    assert (share_won[0] > 0.5) == excluded
+
+
+def test_the_level_decides_how_many_signs_are_needed() -> None:
+    five, values = mean_estimate([1.0] * 5 + [0.0] * 35, level=0.9), [1.0] * 9 + [0.0] * 31
+    assert there(five.ends)[0] > 0  # p = .0625
+    # with 100 pairs of systems at .05 together 2 / 2^k is at most .0005 from twelve on
+    assert there(mean_estimate(values, level=1 - 0.05 / 100).ends)[0] == 0
+    assert there(mean_estimate([*values, *[1.0] * 3], level=1 - 0.05 / 100).ends)[0] > 0
+
+
+def test_sizes_count_as_well_as_signs() -> None:
+    # seven up by 1 and one down by 1: of 256 ways 18 are as far from 0, p = .0703; down by .1: 2 x 2 / 256
+    ties = [0.0] * 32
+    assert sign_p([*[1.0] * 7, -1.0]) == pytest.approx(18 / 256)
+    assert sign_p([*[1.0] * 7, -0.1]) == pytest.approx(4 / 256)
+    assert sign_p([]) == 1
+    assert there(mean_estimate([*[1.0] * 7, -1.0, *ties]).ends)[0] == 0
+    assert there(mean_estimate([*[1.0] * 7, -0.1, *ties]).ends)[0] > 0
+
+
+def test_clusters_have_one_sign_each() -> None:
+    # twelve values above 0, in three clusters of twenty: p = .25; in twelve clusters they show it
+    three = mean_estimate([0.5] * 12 + [0.0] * 68, [i // 4 for i in range(80)], (-1, 1))
+    twelve = mean_estimate([0.5] * 12 + [0.0] * 68, [i % 40 for i in range(80)], (-1, 1))
+    assert (there(three.ends)[0], three.remark) == (
+        0,
+        "extended to hold 0: 3 of 20 clusters differ from it, by signs p = 0.25",
+    )
+    assert there(twelve.ends)[0] > 0
+
+
+def test_a_null_that_is_named_needs_no_ties_and_a_bound_needs_no_signs() -> None:
+    five = [0.30, 0.33, 0.31, 0.29, 0.32]
+    assert there(mean_estimate(five).ends)[0] > 0
+    assert there(mean_estimate(five, null=0).ends)[0] == 0
+    assert there(mean_estimate([*five, 0.3], null=0).ends)[0] > 0
+    # scores cannot lie above their bound, so two below it show that the mean is
+    scores = [0.5, 0.5, *[1.0] * 38]
+    assert there(mean_estimate(scores, bounds=(0, 1)).ends)[1] < 1
+    assert there(mean_estimate(scores).ends)[1] == 1
+
+
+def test_spread_values_keep_their_interval() -> None:
+    values = [i % 7 / 7 for i in range(35)]
+    assert mean_estimate(values).remark is None
+    assert mean_estimate(values) == mean_estimate(values, null=-1)

@@ -209,7 +209,8 @@ def findings(folder: Path, observed: Mapping[str, Observed]) -> list[Finding]:
                     continue
                 bounds = facts[name]
                 for judge in dict.fromkeys(name_ for _, name_ in index.runs_and_names()):
-                    effect = mean_of(index, bounds=(bounds.lo, bounds.hi), metric=name, system=judge)
+                    null = 0.0 if ASPECTS[aspect].better is None else None  # else an effect of 0 is at its bound
+                    effect = mean_of(index, bounds=(bounds.lo, bounds.hi), null=null, metric=name, system=judge)
                     if effect.value is None:
                         its = (one.reason for one in index.select(metric=name, system=judge) if one.reason)
                         effect = replace(effect, reason=next(its, effect.reason))

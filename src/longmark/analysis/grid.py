@@ -122,14 +122,21 @@ class Grid(Generic[Row]):
         return [self.joint.join(filter(None, line)) for line in zip(*texts, strict=True)]
 
 
-def mean_of(scores: Observations, level: float = 0.95, bounds: Bounds = (None, None), **keys: str) -> Estimate:
+def mean_of(
+    scores: Observations,
+    level: float = 0.95,
+    bounds: Bounds = (None, None),
+    *,
+    null: float | None = None,
+    **keys: str,
+) -> Estimate:
     """The mean score of the observations with these keys (`Observations.select`), with its interval over their
-    clusters (`stats.means`); missing: unscored ones."""
+    clusters (`stats.means`, also for `null`); missing: unscored ones."""
     from longmark.stats.means import mean_estimate
 
     there = [(one.score, one.cluster) for one in scores.select(**keys)]
     known = [(score, cluster) for score, cluster in there if score is not None]
-    made = mean_estimate([score for score, _ in known], [cluster for _, cluster in known], bounds, level)
+    made = mean_estimate([score for score, _ in known], [cluster for _, cluster in known], bounds, level, null=null)
     return replace(made, missing=len(there) - len(known))
 
 

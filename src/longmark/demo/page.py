@@ -168,7 +168,8 @@ class Demo:
             if (score := self.score.get((metric, one.id))) is not None:
                 without = kind not in {label["kind"] for label in self.corpus.labels[one.id]}
                 sides.setdefault(one.question_id, ([], []))[without].append(score)
-        return mean_estimate([fmean(has) - fmean(has_not) for has, has_not in sides.values() if has and has_not])
+        apart = [fmean(has) - fmean(has_not) for has, has_not in sides.values() if has and has_not]
+        return mean_estimate(apart, null=0.0)
 
 
 def detectable(found: Estimate) -> float | None:

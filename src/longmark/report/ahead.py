@@ -88,7 +88,7 @@ def _lead(index: Observations, summary: Summary, metric: str, systems: Sequence[
         elif not any(apart):
             results.append(EQUAL)
         else:
-            mean = mean_estimate(apart, clusters, (None if width is None else -width, width), level)
+            mean = mean_estimate(apart, clusters, (None if width is None else -width, width), level, null=0.0)
             few = mean.effective is not None and few_clusters(mean.effective)
             results.append(FEW if few else AHEAD if mean.ends and mean.ends[0] > 0 else CHANCE)
     same = len({*results}) == 1 and min(means) * max(means) >= 0

@@ -11,6 +11,13 @@ are taken as drawn independently; se is the cluster jackknife's (CR3), d.f. are 
 each value is one, se is the standard deviation / sqrt n, and d.f. are n - 1; values that are all at one of two bounds
 then have Wilson's interval, which is narrower.
 
+Of values that are nearly all equal, Hall's interval takes the few others for a long tail and moves away from the rest:
+two values above 39 equal ones would lie above them. So where the interval excludes the value of half of the
+clusters or more (or a `null` that the caller names, such as no difference), the k clusters unlike it must show this by
+their signs: p is the share of the 2^k ways to give each a sign in which their sum is as far from it. Above 1 - level,
+the interval is extended to hold the value. Five on one side have p = .0625, six .031. Of more than 14, only the least p
+that so many can have counts. A value at a bound is not meant: no other can lie beyond it.
+
 Source: Hall (1992), "On the removal of skewness by transformation", JRSS B 54: the cubic transformation of the
 studentised mean, inverted. Deviations: the quantile is Student's, not the normal one, and u_c takes the place of the
 deviations of values. docs/coverage.md has the coverage. Sums are exact (`math.fsum`), so that the order of the values
@@ -21,6 +28,7 @@ from __future__ import annotations
 
 import math
 from array import array
+from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from statistics import NormalDist
 
@@ -35,6 +43,7 @@ Bounds = tuple[float | None, float | None]
 HALL, ALL_EQUAL, WILSON = "Hall's t", "all equal", "Wilson"
 
 _FEW = 5  # values or clusters up to which an interval is remarked on
+_FLIPPED = 14  # clusters unlike the rest up to which all 2^14 sign patterns are looked at
 _ROUNDING = 1e-12  # deviations up to this share of the values are rounding
 
 
@@ -43,27 +52,37 @@ def mean_estimate(
     clusters: Iterable[Hashable] | None = None,
     bounds: Bounds = (None, None),
     level: float = 0.95,
+    *,
+    null: float | None = None,
 ) -> Estimate:
     """The mean of the values with its interval, clipped to each bound that all values keep. clusters: for each value,
-    what it belongs to.
+    what it belongs to; null: a mean that the interval may exclude only if signs do (no difference: 0), None: the value
+    of half of the clusters or more.
 
     The rules are those of `mean_of_groups`. ValueError if values and clusters differ in number.
     """
     if clusters is None:
-        return mean_of_groups(([value] for value in values), bounds, level)
+        return mean_of_groups(([value] for value in values), bounds, level, null=null)
     groups: dict[Hashable, list[float]] = {}
     for value, cluster in zip(values, clusters, strict=True):
         groups.setdefault(cluster, []).append(value)
-    return mean_of_groups(groups.values(), bounds, level)
+    return mean_of_groups(groups.values(), bounds, level, null=null)
 
 
-def mean_of_groups(groups: Iterable[Sequence[float]], bounds: Bounds = (None, None), level: float = 0.95) -> Estimate:
+def mean_of_groups(
+    groups: Iterable[Sequence[float]],
+    bounds: Bounds = (None, None),
+    level: float = 0.95,
+    *,
+    null: float | None = None,
+) -> Estimate:
     """The mean over all values of the groups, each of one cluster and with a value or more; in the values' units.
 
     Where all values, or the means of all clusters, are equal, the interval is that of `equal_interval` with the
     effective number of clusters. No interval, and `reason` says why, for fewer than two clusters, for equal values
-    without bounds, and for values too large to be averaged. `clusters` and `effective` are None if each value is one;
-    `remark` says so where there are too few. Four numbers are kept for each cluster.
+    without bounds, and for values too large to be averaged. null: as for `mean_estimate`. `clusters` and `effective`
+    are None if each value is one; `remark` says so where there are too few, and where the interval was extended to hold
+    the null. Four numbers are kept for each cluster.
     UserError for a level outside (0, 1), ValueError for a value that is not finite.
     """
     check_level(level)
@@ -84,8 +103,11 @@ def mean_of_groups(groups: Iterable[Sequence[float]], bounds: Bounds = (None, No
     size = effective(counts) if 1 < number < n else None  # of clusters
 
     def made(ends: tuple[float, float] | None, method: str = "", reason: str | None = None) -> Estimate:
-        low, high = ends or (None, None)
         remark = None if ends is None else few_clusters(size) if size else few_values(n)
+        if ends is not None and method in (HALL, WILSON):
+            ends, few = _borne_out_by_signs(ends, sums, counts, bounds, level, null)
+            remark = remark or few
+        low, high = ends or (None, None)
         return Estimate(
             *(mean, low, high, n, level, method, reason),
             clusters=number if number < n else None,
@@ -118,6 +140,55 @@ def mean_of_groups(groups: Iterable[Sequence[float]], bounds: Bounds = (None, No
     off = _ROUNDING * max(abs(least), abs(greatest))  # a bound that a value breaks by more than this is none
     low = low if lo is None or least < lo - off else max(lo, low)
     return made((low, high if hi is None or greatest > hi + off else min(hi, high)), HALL)
+
+
+def _borne_out_by_signs(
+    ends: tuple[float, float],
+    sums: Sequence[float],
+    counts: Sequence[int],
+    bounds: Bounds,
+    level: float,
+    null: float | None,
+) -> tuple[tuple[float, float], str | None]:
+    """The ends, extended to the null where signs do not exclude it, and a remark that says so. sums, counts: of each
+    cluster its values' sum and number."""
+    low, high = ends
+    most = max(_FLIPPED, math.ceil(1 - math.log2(1 - level)))  # of more clusters, the least p is small enough
+    centre = null
+    if centre is None:
+        first = Counter(total / count for total, count in zip(sums[: 4 * most], counts[: 4 * most], strict=True))
+        centre = first.most_common(1)[0][0]
+        if not all(limit is None or abs(centre - limit) > _ROUNDING * abs(limit) for limit in bounds):
+            return ends, None
+    if low <= centre <= high:
+        return ends, None
+    unlike = array("d")
+    for total, count in zip(sums, counts, strict=True):
+        apart = total - count * centre
+        if abs(apart) > _ROUNDING * max(abs(total), abs(count * centre)):
+            unlike.append(apart)
+            if len(unlike) > most:
+                return ends, None
+    if null is None and 2 * len(unlike) > len(counts):
+        return ends, None
+    p = sign_p(unlike) if len(unlike) <= _FLIPPED else 2.0 ** (1 - len(unlike))
+    if p <= 1 - level + _ROUNDING:
+        return ends, None
+    what = "values" if len(counts) == sum(counts) else "clusters"
+    remark = f"extended to hold {centre:g}: {len(unlike)} of {len(counts)} {what} differ from it, by signs p = {p:.2g}"
+    return (min(low, centre), max(high, centre)), remark
+
+
+def sign_p(differences: Sequence[float]) -> float:
+    """The share of all ways to give each difference a sign in which their sum is as far from 0 as it is; 1 for none.
+    They double with each difference: give few."""
+    sums = [0.0]
+    for one in differences[1:]:  # the first keeps its sign: the other half of the patterns mirrors this one
+        sums = [total + side * one for total in sums for side in (1, -1)]
+    first = differences[0] if differences else 0.0
+    observed = abs(math.fsum(differences))
+    close = _ROUNDING * math.fsum(map(abs, differences))
+    return sum(abs(first + total) >= observed - close for total in sums) / len(sums)
 
 
 def few_values(n: int) -> str | None:

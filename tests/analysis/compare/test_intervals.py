@@ -119,3 +119,10 @@ def test_a_share_won_is_a_mean_of_points(tmp_path):
     expected = mean_estimate([1.0] * 12 + [0.5] * 5 + [0.0] * 8, bounds=(0, 1))
     assert (found.value, found.ends, found.missing) == (14.5 / 25, expected.ends, 3)
     assert of_share(ahead[ahead != 0], None, 0.95).method == "Wilson"
+
+
+def test_two_questions_won_and_38_ties_are_no_share_above_one_half():
+    found = [of_share(np.array([1.0] * won + [0.0] * 38), None, 0.95) for won in (2, 6)]
+    assert [there(one.low) > 0.5 for one in found] == [False, True]  # p = .5 and .031
+    five = of_share(np.ones(5), None, 0.95)
+    assert there(five.low) < 0.5  # p = .0625

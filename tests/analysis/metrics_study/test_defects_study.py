@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 from tests.there import counted, there
 
 from longmark import cli
-from longmark.analysis.metrics_study.defects import DefectsOptions, _Metric, defects_study, detectable, document
+from longmark.analysis.metrics_study.defects import Cell, DefectsOptions, _Metric, defects_study, detectable, document
 from longmark.scores.manifest import MetricFacts
 from longmark.scores.observations import Observation
 from longmark.stats.proportion import share
@@ -71,6 +72,22 @@ def test_shares_thresholds_and_differences_are_those_counted_by_hand(files: tupl
     texts = {row[0]: row[3:] for row in summary.rows}
     assert texts["sharp"] == ("negation", "shuffled, padding", "padding")
     assert texts["blind"] == (None, "negation, shuffled, padding", None)
+
+
+@pytest.mark.parametrize(("pairs", "noticed"), [(2, False), (5, False), (6, True)])
+def test_a_defect_is_noticed_and_rewarded_from_six_pairs_on(pairs: int, noticed: bool):
+    # of 40 pairs so many defects are below every original (or above their own), and the rest are alike
+    originals = [Observation(0, f"{n}", f"q{n}", f"q{n}", "", False, "", "m", 0.5 + n / 100) for n in range(40)]
+    metric = _Metric(MetricFacts(0, 1, True), originals, DefectsOptions())
+    moved = list(range(10, 10 + pairs))
+
+    def cell(score: float) -> Cell:
+        defects = [replace(one, score=score) if n in moved else one for n, one in enumerate(originals)]
+        return metric.cell(list(zip(originals, defects, strict=True)))
+
+    low, high = cell(0.1), cell(0.95)
+    assert (there(low.excess.value), there(high.net.value)) == pytest.approx((pairs / 40, pairs / 40))
+    assert (there(low.excess.low) > 0, there(high.net.low) > 0, there(low.difference.high) < 0) == (noticed,) * 3
 
 
 def test_where_lower_is_better_a_higher_score_is_worse(files: tuple[Path, Path]):

@@ -397,10 +397,17 @@ def letters(count: int, of: Sequence[Sequence[int]]) -> tuple[str, ...]:
 
 
 def of_mean(
-    values: Floats, clusters: Ints | None, bounds: Bounds, largest: float, level: float, missing: int = 0
+    values: Floats,
+    clusters: Ints | None,
+    bounds: Bounds,
+    largest: float,
+    level: float,
+    missing: int = 0,
+    null: float | None = None,
 ) -> Estimate:
     """The mean of scores, or of differences of scores. clusters: what each belongs to; largest: the largest score in
-    size that they were made of, which decides what is rounding; missing: questions left out."""
+    size that they were made of, which decides what is rounding; missing: questions left out; null: as in
+    `stats.means`."""
     if len(values) and np.ptp(values) <= rounding(0.0, largest):
         values = np.full(len(values), values[0])
     cuts = np.arange(1, len(values))
@@ -410,13 +417,13 @@ def of_mean(
     numbers = array("d", values.astype(np.float64).tobytes())  # a list would hold an object for each
     ends = array("q", np.concatenate([[0], cuts, [len(numbers)]]).astype(np.int64).tobytes())
     groups = (numbers[start:end] for start, end in pairwise(ends) if end > start)
-    return replace(mean_of_groups(groups, bounds, level), missing=missing)
+    return replace(mean_of_groups(groups, bounds, level, null=null), missing=missing)
 
 
 def of_share(ahead: Floats, clusters: Ints | None, level: float, missing: int = 0) -> Estimate:
     """The share of questions won, ties counted half. ahead: differences, above 0 where the first system is better."""
     points = (ahead > TIE) + 0.5 * (np.abs(ahead) <= TIE)
-    return of_mean(points, clusters, (0, 1), 1.0, level, missing)
+    return of_mean(points, clusters, (0, 1), 1.0, level, missing, null=0.5)
 
 
 def of_d_z(differences: Floats, clusters: Ints | None, largest: float, level: float, missing: int = 0) -> Estimate:

@@ -10,7 +10,8 @@ the median of the originals):
     detected              share of pairs with s_d below the threshold
     excess                detected, less the share of the same pairs' originals below the threshold. Where its interval
                           is above 0, the metric notices the defect: answers that have a place for a rule may be
-                          others than those that have none
+                          others than those that have none. Six pairs at least are needed that are detected while their
+                          originals are not: of five, signs as likely the other way have p = .0625
     false alarms          share of originals with s_o below the same threshold: at most about a, less where scores tie
     worse, better         share of pairs with s_d < s_o, and with s_d > s_o
     net                   better less worse; where its interval is above 0, the defect is rewarded
@@ -234,7 +235,7 @@ class _Metric:
         detected = counted_pairs(clustered_share(found, clusters, level))
         known = [place for place, one in enumerate(found) if one is not None]  # all, or none with one cluster alone
         more = [(found[place] or 0.0) - (before[place] or 0.0) for place in known]
-        excess = counted_pairs(mean_estimate(more, [clusters[place] for place in known], (-1, 1), level))
+        excess = counted_pairs(mean_estimate(more, [clusters[place] for place in known], (-1, 1), level, null=0.0))
         if self.facts.higher_is_better is None:
             worse = better = net = difference = Estimate(
                 None, None, None, 0, level, reason=_NEITHER, missing=len(pairs)
@@ -245,8 +246,8 @@ class _Metric:
                 for sign in (-1, 1)
             )
             signs = [0.0 if abs(one) <= _SAME else math.copysign(1, one) for one in moves]
-            net = counted_pairs(mean_estimate(signs, clusters, (-1, 1), level))
-            difference = counted_pairs(mean_estimate(moves, clusters, level=level))
+            net = counted_pairs(mean_estimate(signs, clusters, (-1, 1), level, null=0.0))
+            difference = counted_pairs(mean_estimate(moves, clusters, level=level, null=0.0))
         n = math.floor(detected.effective or detected.n)
         return Cell(detected, excess, worse, better, net, difference, detectable(n, self.how), unscored)
 
