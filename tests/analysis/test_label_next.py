@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.analysis.compare.runs import run_of
 from tests.analysis.test_corrected import N, ratings, scores
-from tests.program import run
+from tests.program import run, write_jsonl
 from tests.report.runs import RELEVANCE
 
 from longmark.analysis.label_next import in_words, label_next, write
 from longmark.errors import UserError
+from longmark.scores.answer_texts import answer_sha256
 from longmark.scores.draws import read_draw
 
 
@@ -101,3 +103,17 @@ def test_the_verb_writes_a_new_file_only(tmp_path: Path):
     (tmp_path / "part.jsonl").write_text("\n".join(lines[:9]))
     part = run(*other, "part.jsonl", home=tmp_path / "home", cwd=tmp_path)
     assert "is missing; the draw was of other answers" in part.err
+
+
+def test_a_draw_has_the_hash_of_each_text_and_is_not_continued_with_other_texts(both: Path, tmp_path: Path):
+    run_folder = shutil.copytree(both, tmp_path / "run")
+    examples = [json.loads(line) for line in (both / "examples.jsonl").read_text().splitlines()]
+    write_jsonl(run_folder / "examples.jsonl", [one | {"answer": f"Answer {one['id']}."} for one in examples])
+    write(label_next([run_folder], n=20), tmp_path / "draw.jsonl")
+    records = [json.loads(line) for line in (tmp_path / "draw.jsonl").read_text().splitlines()]
+    digests = {one["id"]: answer_sha256(f"Answer {one['id']}.") for one in examples}
+    assert {one["example_id"]: one["answer_sha256"] for one in records} == digests
+    records[0]["answer_sha256"] = answer_sha256("Another answer.")
+    write_jsonl(tmp_path / "other.jsonl", records)
+    with pytest.raises(UserError, match="has another text now; the draw was of the answers of another run"):
+        label_next([run_folder], n=20, earlier=tmp_path / "other.jsonl")

@@ -38,6 +38,7 @@ from longmark.annotate.store import Assignment, Page, Store, Visit
 from longmark.annotate.study import TEMPLATES, Adjudication, Study, template
 from longmark.records import Pair
 from longmark.records.read import Reading
+from longmark.scores.answer_texts import answer_sha256
 from longmark.scores.labels import Labels
 from longmark.validator.labels import read_labels as read_training
 
@@ -423,3 +424,31 @@ def test_a_forecast_says_who_gets_how_many_and_what_will_be_missing(tmp_path: Pa
     with store.committing():
         store.add_person("Cy", "annotator")
     assert forecast(collect(study, items, store), datetime.now(UTC)) == Forecast({"p1": 4, "p2": 4, "p4": 4}, 0)
+
+
+def test_an_option_that_is_called_none_survives_the_export_with_its_scale_and_its_answer(tmp_path: Path):
+    """Six answers, two of each option; every rating of the export names all options and the text that was rated."""
+    text = template("rating").replace("from: run, path: runs/first", "from: file, path: answers.jsonl")
+    (tmp_path / "STUDY.yaml").write_text(re.sub(r"fields:.*", "", text, flags=re.DOTALL) + (
+        "fields:\n  - {name: support, type: choice, options: [Full, Partial, None]}\n"
+        "  - {name: quality, type: scale, min: -1, max: 1}\n"
+    ))  # fmt: skip
+    lines(tmp_path / "answers.jsonl", records_of("rating", 6))
+    study = load(tmp_path / "STUDY.yaml")
+    items = read_items(study, tmp_path)
+    given = {item.id: ("Full", "Partial", "None")[place % 3] for place, item in enumerate(items)}
+    store = labelled(
+        tmp_path / "s.sqlite", study, items, ["Ann"], lambda item, _: {"support": given[item.id], "quality": -1}
+    )
+    export(study, items, store, tmp_path / "out")
+    with Labels(tmp_path / "out" / "ratings.csv") as labels:
+        support = {one.example_id: one for one in labels.select(metric="support")}
+        assert {name: one.value for name, one in support.items()} == given
+        assert {one.value for one in labels.select(metric="quality")} == {-1.0}
+        assert {name: scale.written() for name, scale in labels.scales.items()} == {
+            "support": "Full|Partial|None",
+            "quality": "-1..1",
+        }
+        assert (labels.empty, labels.notices) == (0, [])
+    digests = {item.id: answer_sha256(item.shown["answer"]) for item in items}
+    assert {name: one.given["answer_sha256"] for name, one in support.items()} == digests

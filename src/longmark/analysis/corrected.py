@@ -29,7 +29,7 @@ from longmark.report.tables import Column
 from longmark.scores.answers import read_answers
 from longmark.scores.clusters import QUESTION
 from longmark.scores.files import name_of, paths_given, shortest_names
-from longmark.scores.labels import FINAL, PROBABILITY, ColumnOptions, Labels, decisive
+from longmark.scores.labels import FINAL, PROBABILITY, ColumnOptions, Labels, decisive, order_for
 from longmark.scores.observations import Observation
 from longmark.scores.paired import BY_EACH, BY_RUN, Scores, read_scores
 from longmark.stats.corrected import (
@@ -131,7 +131,7 @@ def correct_runs(runs: str | Path | Sequence[str | Path], labels: GivenLabels, *
     for system in chosen.systems:
         if system not in scores.systems:
             raise UnknownName(scores.by, system, scores.systems, f"There are {listed(scores.systems)}.")
-    with Labels(labels, options=ColumnOptions(mapping=chosen.mapping)) as human:
+    with Labels(labels, options=ColumnOptions(mapping=chosen.mapping, order=chosen.order)) as human:
         if human.choices:
             raise UserError(
                 f"{human.name} has choices between answers; a mean is corrected by labels of single answers"
@@ -140,9 +140,14 @@ def correct_runs(runs: str | Path | Sequence[str | Path], labels: GivenLabels, *
         given = decisive(human.select(metric=name), lambda one: (one.example_id, one.system))
         own = name.removesuffix(f".{FINAL}")  # of the raters, where `name` is that of the final labels
         of_raters = [one for one in human.select(metric=own) if one.rater != FINAL] if own in human.metrics else []
-        file = human.name
+        file, declared = human.name, human.scales.get(name)
     scale, scale_of_raters = (
-        scale_of([Rating(name, one.rater, one.value, one.line) for one in its], tuple(chosen.order.get(name, ())), file)
+        scale_of(
+            [Rating(name, one.rater, one.value, one.line) for one in its],
+            order_for(chosen.order, name),
+            file,
+            declared,
+        )
         for its in (given, of_raters or given)
     )
     if not scale.numeric:
@@ -218,8 +223,8 @@ def _label_of(human: Labels, wanted: str | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ScoredAnswer:
-    """An answer of a cell. system: its own name, or its run's; names: all that its system goes by; length: characters,
-    None if the source has no texts."""
+    """An answer of a cell. system: its own name, or its run's; names: all that its system goes by; length, digest:
+    characters and hash of its text (`scores.answer_texts`), None if the source has no texts."""
 
     example_id: str
     question_id: str
@@ -227,6 +232,7 @@ class ScoredAnswer:
     system: str
     names: frozenset[str]
     length: int | None
+    digest: str | None
 
 
 def answers_of(paths: Sequence[Path], scores: Scores) -> Iterator[ScoredAnswer]:
@@ -241,7 +247,9 @@ def answers_of(paths: Sequence[Path], scores: Scores) -> Iterator[ScoredAnswer]:
             if answer.question_id in questions and system in scores.systems:
                 cell = questions[answer.question_id], scores.systems.index(system)
                 names = frozenset((answer.system, own, system))
-                yield ScoredAnswer(answer.example_id, answer.question_id, cell, own, names, answer.length)
+                yield ScoredAnswer(
+                    answer.example_id, answer.question_id, cell, own, names, answer.length, answer.digest
+                )
 
 
 def _cells(paths: Sequence[Path], scores: Scores) -> dict[str, dict[Cell, set[str]]]:

@@ -111,6 +111,7 @@ def label_next(runs: str | Path | Sequence[str | Path], labels: GivenLabels | No
             *(one.example_id, one.system, one.question_id),
             float(chances[one.cell[0]]),
             bool(had[one.cell] or new[one.cell[0]]),
+            one.digest,
         )
         for one in answers
     )
@@ -132,6 +133,11 @@ def _earlier(answers: Sequence[ScoredAnswer], path: Path) -> Iterator[DrawnAnswe
     for one in answers:
         if (one.example_id, one.system) not in known:
             raise UserError(f"{path}: {one.example_id} ({one.system}) is missing; the draw was of other answers")
+        if not known[one.example_id, one.system].is_of(one.digest):
+            raise UserError(
+                f"{path}: {one.example_id} ({one.system}) has another text now; the draw was of the answers of another "
+                "run. Draw anew, without --earlier"
+            )
         yield known[one.example_id, one.system]
 
 

@@ -15,12 +15,14 @@ from typing import Any
 import orjson
 
 from longmark.annotate.items import Item
-from longmark.annotate.labels import IMPOSSIBLE, Collected, Entry, collect, simple_labels
+from longmark.annotate.labels import IMPOSSIBLE, Collected, Entry, collect, scales_of, simple_labels
 from longmark.annotate.progress import methods, states
 from longmark.annotate.store import Store
 from longmark.annotate.study import TIE, Choice, Cloze, Compare, Edit, Errors, Study
 from longmark.records.pair import EXPANSION_CHECKS
 from longmark.records.write import replacing, spreadsheet
+from longmark.scores.answer_texts import A_SHA256, ANSWER_SHA256, B_SHA256, answer_sha256
+from longmark.scores.label_scales import LABEL_SCALE
 from longmark.scores.labels import FINAL, PROBABILITY
 
 FILES = {
@@ -195,17 +197,28 @@ def _named(label: str, entry: Entry) -> str:
     return f"{label}.{FINAL}" if entry.rater.id == FINAL else label
 
 
+def _digest(item: Item, side: str) -> str | None:
+    """Of the text of an answer that raters were shown."""
+    text = item.shown.get(side)
+    return answer_sha256(text) if isinstance(text, str) else None
+
+
 def _ratings(collected: Collected) -> Iterator[Record]:
+    scales = {label: scale.written() for label, scale in scales_of(collected.study).items()}
     compared = {one.name for one in collected.study.asked if isinstance(one, Compare)}
     by_priority = collected.study.assignment.order == "priority"
     for entry in (*collected.done, *collected.finals()):
         about = {"example_id": _example(entry.item), "system": entry.item.systems.get("answer", "")}
         groups = _groups(entry.item)
+        if (digest := _digest(entry.item, "answer")) is not None:
+            groups[ANSWER_SHA256] = digest
         if entry.item.probability is not None or by_priority:  # by priorities nobody knows it: an empty cell
             groups[PROBABILITY] = entry.item.probability
         for label, value in simple_labels(collected.study, entry.item, entry.values):
             if label not in compared:
-                yield about | {"label": _named(label, entry), "value": value, "rater": entry.rater.name} | groups
+                scale = {LABEL_SCALE: scales[label]} if label in scales else {}
+                rating = {"label": _named(label, entry), "value": value, "rater": entry.rater.name}
+                yield about | rating | groups | scale
 
 
 def _choices(collected: Collected) -> Iterator[Record]:
@@ -219,7 +232,10 @@ def _choices(collected: Collected) -> Iterator[Record]:
                 continue
             choice = TIE if value == TIE else "a" if value == first else "b"
             sides = {"question_id": item.question_id, "a": names.get(first), "b": names.get(other)}
-            yield sides | {"choice": choice, "label": _named(label, entry), "rater": entry.rater.name} | _groups(item)
+            texts = {A_SHA256: _digest(item, first), B_SHA256: _digest(item, other)}
+            texts = {name: digest for name, digest in texts.items() if digest is not None}
+            rating = {"choice": choice, "label": _named(label, entry), "rater": entry.rater.name}
+            yield sides | rating | _groups(item) | texts
 
 
 # For the studies ------------------------------------------------------------------------------------------------------

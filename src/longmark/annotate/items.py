@@ -24,6 +24,7 @@ from longmark.records.example import question_hash
 from longmark.records.files import BadLines, parse_json
 from longmark.records.read import Reading
 from longmark.records.values import Problem, found, missing, name, text
+from longmark.scores.answer_texts import answer_sha256
 from longmark.scores.draws import read_draw
 from longmark.scores.files import examples_of, name_of, source_of
 
@@ -198,6 +199,14 @@ class _Reader:
         if lost := sorted(chances.keys() - named.keys()):
             count, where = counted(len(lost), "drawn answer"), ", ".join(self.source.path)
             raise UserError(f"items: drawn: {count} not among the items of {where}, such as {' of '.join(lost[0])}")
+        for one in draw:
+            item = named.get((one.example_id, one.system)) if one.drawn else None
+            text = None if item is None else item.shown.get("answer")
+            if isinstance(text, str) and not one.is_of(answer_sha256(text)):
+                raise UserError(
+                    f"items: drawn: {one.example_id} of {one.system} has another text in {', '.join(self.source.path)} "
+                    "than when it was drawn; draw from this run (`longmark label next`)"
+                )
         return [replace(item, probability=chances[key]) for key, item in named.items() if key in chances]
 
     def gold(self, given: str, kind: Kind) -> list[Item]:

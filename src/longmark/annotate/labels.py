@@ -10,8 +10,9 @@ from typing import Any
 from longmark.annotate.assign import differing
 from longmark.annotate.items import Item
 from longmark.annotate.store import Adjudication, Answer, Assignment, Event, Person, Store
-from longmark.annotate.study import Choice, Cloze, Compare, Edit, Errors, Matrix, Scale, Study
+from longmark.annotate.study import VERDICTS, Choice, Cloze, Compare, Edit, Errors, Matrix, Scale, Study
 from longmark.annotate.values import rows_of
+from longmark.scores.label_scales import MOST_NUMBERS, DeclaredScale, scale_with
 from longmark.scores.labels import FINAL
 
 IMPOSSIBLE = "impossible"
@@ -136,6 +137,23 @@ def simple_labels(study: Study, item: Item, values: Mapping[str, Any]) -> Iterat
             yield one.name, value["verdict"]
         elif isinstance(one, Cloze):
             yield one.name, IMPOSSIBLE if IMPOSSIBLE in value else value["quote"]
+
+
+def scales_of(study: Study) -> dict[str, DeclaredScale]:
+    """The scale of each label of `simple_labels`, of those that have one. The options of a choice are in no order that
+    is known."""
+    found: dict[str, DeclaredScale | None] = {}
+    for field in study.asked:
+        if isinstance(field, Choice):
+            found[field.name] = scale_with(field.possible)
+        elif isinstance(field, Scale):
+            numbers = range(field.min, min(field.max, field.min + MOST_NUMBERS) + 1)
+            found[field.name] = scale_with(list(map(str, numbers)), ordered=True)
+        elif isinstance(field, Errors):
+            found |= {f"{field.name}.{option.value}": scale_with(("no", "yes")) for option in field.options}
+        elif isinstance(field, Edit):
+            found[field.name] = scale_with(VERDICTS)
+    return {label: scale for label, scale in found.items() if scale is not None}
 
 
 def cells(study: Study, item: Item, values: Mapping[str, Any]) -> Iterator[tuple[str, str, str, str]]:

@@ -57,6 +57,13 @@ def split(given: Sequence[str]) -> list[str]:
     return [name.strip() for text in given for name in re.split(r"[,\r\n]", text) if name.strip()]
 
 
+def orders(given: Sequence[str], form: str) -> dict[str, list[str]]:
+    """`LABEL=LOWEST,…,HIGHEST` texts as a mapping to the classes; a comma in a class is `%2C`."""
+    from longmark.scores.label_scales import classes_of_order
+
+    return {name: classes_of_order(classes) for name, classes in pairs(given, form).items()}
+
+
 def scores_in(given: Sequence[str]) -> list[str]:
     """The names of metrics and scores in such texts, as rows have them."""
     from longmark.metrics import canonical
@@ -218,7 +225,8 @@ def add_labels(one: argparse.ArgumentParser, *, required: bool = False, transpor
     text = "correct means and differences by people's labels (as for metaeval)"
     add(labels, "--labels", "FILE", text, required=required)
     add(labels, "--label", "NAME", "the label to read, if the file has several")
-    add(labels, "--order", "LABEL=LOWEST,…", "the order of a label's values that are no numbers; repeatable")
+    text = "all values of a label, the lowest first (a comma in one: %%2C); repeatable"
+    add(labels, "--order", "LABEL=LOWEST,…", text)
     add(labels, "--map", "FIELD=COLUMN", "read a field of the labels from this column; repeatable")
     add(labels, "--no-calibration", "", "correct the scores as they are (default: on the labels' scale)")
     text = "check whether the other systems' labels correct a system, within this margin"
@@ -236,11 +244,10 @@ def corrections_of(arguments: argparse.Namespace) -> dict[str, Any] | None:
         if given := [one for one in names if getattr(arguments, one, None)]:
             raise UserError(f"--{given[0].replace('_', '-')} needs labels: add --labels FILE")
         return None
-    orders = pairs(arguments.order, "LABEL=LOWEST,…")
     return {
         "label": arguments.label,
         "mapping": pairs(arguments.map, "FIELD=COLUMN"),
-        "order": {name: split([words]) for name, words in orders.items()},
+        "order": orders(arguments.order, "LABEL=LOWEST,…"),
         "calibrate": not arguments.no_calibration,
         "margin": getattr(arguments, "transport", None),
         "level": 1 - getattr(arguments, "alpha", 0.05),

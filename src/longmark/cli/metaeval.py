@@ -5,7 +5,18 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from longmark.cli.arguments import add, add_project, add_verb, add_verbose, needs_stats, pairs, scores_in, split, whole
+from longmark.cli.arguments import (
+    add,
+    add_project,
+    add_verb,
+    add_verbose,
+    needs_stats,
+    orders,
+    pairs,
+    scores_in,
+    split,
+    whole,
+)
 
 
 def add_to(verbs: Any) -> None:
@@ -19,7 +30,7 @@ def add_to(verbs: Any) -> None:
     add(one, "--map", "FIELD=COLUMN", "read a field from this column of HUMAN")
     add(one, "--raters", "COLUMN,…", "the columns of HUMAN with one rater each")
     add(one, "--by", "COLUMN,…", "break the results down by these columns (default: group, mode, subject)")
-    add(one, "--order", "LABEL=LOWEST,…,HIGHEST", "the order of a label's categories")
+    add(one, "--order", "LABEL=LOWEST,…,HIGHEST", "all categories of a label, in order (a comma in one: %%2C)")
     add(one, "--lower", "NAME,…", "metrics where lower is better, if no run declares it")
     decimals = "round scores to N decimals before comparing two answers (default: 2)"
     add(one, "--round", "N", decimals, type=whole, default=2)
@@ -47,7 +58,7 @@ def metaeval(arguments: argparse.Namespace) -> int:
         mapping=pairs(arguments.map, "FIELD=COLUMN"),
         by=split(arguments.by),
         raters=split(arguments.raters),
-        order={name: split([words]) for name, words in pairs(arguments.order, "LABEL=LOWEST,…,HIGHEST").items()},
+        order=orders(arguments.order, "LABEL=LOWEST,…,HIGHEST"),
         lower=split(arguments.lower),
         round=arguments.round,
         alpha=arguments.alpha,

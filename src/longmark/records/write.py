@@ -14,6 +14,7 @@ import codecs
 import csv
 import io
 import os
+import re
 import secrets
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -40,6 +41,7 @@ WRITTEN = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".tsv": "tsv", 
 
 ROW_COLUMNS = tuple(field.name for field in fields(Row))
 _FORMULA = tuple("=+-@")  # first characters that begin a formula in a spreadsheet
+_SIGNED = re.compile(r"[+-][0-9]+(?:\.[0-9]+)?")  # a number, which a spreadsheet takes for what it is
 _OWN_COLUMNS = frozenset(ROW_COLUMNS)
 EXAMPLE_COLUMNS = Example.columns()
 PAIR_COLUMNS = Pair.columns()
@@ -258,7 +260,7 @@ def _cell(value: Any) -> Any:
 
 def spreadsheet(rows: Iterable[Sequence[Any]]) -> str:
     """CSV for people, who open it in a spreadsheet: a text that would be a formula there begins with an apostrophe, and
-    control characters are spaces. Not for files that longmark reads again."""
+    control characters are spaces. A reader of such a file undoes the apostrophe (`of_spreadsheet`)."""
     out = io.StringIO(newline="")
     csv.writer(out, lineterminator="\n").writerows([_inert(value) for value in row] for row in rows)
     return out.getvalue()
@@ -268,7 +270,15 @@ def _inert(value: Any) -> Any:
     if not isinstance(value, str):
         return value
     plain = "".join(char if char.isprintable() or char in "\n\t" else " " for char in value)
-    return f"'{plain}" if plain.lstrip().startswith(_FORMULA) else plain
+    is_formula = plain.lstrip().startswith(_FORMULA) and not _SIGNED.fullmatch(plain)
+    return f"'{plain}" if is_formula else plain
+
+
+def of_spreadsheet(cell: Any) -> Any:
+    """A cell as it was before `spreadsheet` wrote it."""
+    if isinstance(cell, str) and cell.startswith("'") and cell[1:].lstrip().startswith(_FORMULA):
+        return cell[1:]
+    return cell
 
 
 def _write_parquet(file: IO[bytes], records: Iterable[dict[str, Any]], columns: tuple[str, ...]) -> None:

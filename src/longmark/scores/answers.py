@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from longmark.errors import UnknownName
 from longmark.records import Example, Row, Signature
+from longmark.scores.answer_texts import answer_sha256
 from longmark.scores.files import examples_of, no_rows, shortest_names, source_of
 from longmark.scores.manifest import MetricFacts, read_manifest, refuse_pairs
 from longmark.scores.observations import Observation, Observations
@@ -33,12 +34,23 @@ _FIRST = 3  # answers that an error can show
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An answer that metrics scored. length: characters of its text, None if the source does not have the text."""
+    """An answer that metrics scored. text: length and hash of its text in one number, None if the source does not have
+    the text."""
 
     example_id: str
     question_id: str
     system: str
-    length: int | None
+    text: int | None
+
+    @property
+    def length(self) -> int | None:
+        """Characters of its text."""
+        return None if self.text is None else self.text >> _HASH
+
+    @property
+    def digest(self) -> str | None:
+        """Of its text, as `answer_texts.answer_sha256` has it."""
+        return None if self.text is None else f"{self.text & (1 << _HASH) - 1:016x}"
 
 
 @dataclass(frozen=True)
@@ -137,8 +149,7 @@ class _Source:
             place = len(self.questions)
             if place < _FIRST or self.asks_for(one.example_id, one.question_id, system):
                 text = self.texts.get(one.example_id)
-                length = None if text is None else text >> _HASH
-                self.answers[place] = Answer(one.example_id, one.question_id, system, length)
+                self.answers[place] = Answer(one.example_id, one.question_id, system, text)
             self.questions.append(hash(one.question_id))
             self.system_of.append(self.systems.setdefault(system, len(self.systems)))
         place, column = len(self.questions) - 1, self.scores[one.metric]
@@ -178,8 +189,8 @@ def _read(given: Source, notices: list[str], named: Named | None) -> _Source:
                 if not isinstance(example, Example) or example.answer is None:
                     continue
                 if source.asks_for(example.id, example.question_id, None):
-                    text = len(example.answer.strip()) << _HASH
-                    source.texts[example.id] = text | hash(example.answer) & (1 << _HASH) - 1
+                    length = len(example.answer.strip())
+                    source.texts[example.id] = length << _HASH | int(answer_sha256(example.answer), 16)
         for metric in observations.metrics:
             source.signatures[metric] = observations.signatures(metric, 0)
             source.scores[metric], source.unscored[metric] = array("d"), {}

@@ -1,21 +1,26 @@
 """The labels that raters gave, in the table of observations: ratings of answers, or choices between two answers.
 
 Ratings:  example_id, value; and label (its name), rater, system if there are several; and inclusion_probability, the
-          probability with which the answer was chosen for labelling, if that was not the same for all
+          probability with which the answer was chosen for labelling, if that was not the same for all;
+          answer_sha256, of the text that was labelled (`answer_texts`); label_scale, that it was labelled on
+          (`label_scales`)
           or, as SCORE has them: item, label (the value); and dimension (its name), rater, system
 Choices:  a, b, choice (a, b or tie, or a graded preference); and question_id, label, rater if there are several; a was
-          shown first. A graded preference is a number: below 0 for a, 0 for a tie, above 0 for b
+          shown first; a_sha256, b_sha256. A graded preference is a number: below 0 for a, 0 for a tie, above 0 for b
 
 CSV, TSV, JSON Lines, JSON or Parquet, by the suffix. A file with a column `choice` contains choices. Raters can have a
 column each in place of `rater` and `value` (or `choice`). Column names are compared without case; others can be mapped
-to ours. A value is a number or a text; lines with an empty value, or with a word for none (NA, N/A, null), are left
-out and counted. Of several labels that a rater gave the same thing the last one counts; where the file names no raters,
-they are refused, since several people can be meant. The files of studies have columns of their own: a `Form`.
+to ours. A value is a number or a text; lines without a value are left out and counted. A word for none is no value (in
+cells NA, N/A, null, None, nan; in JSON and Parquet, which have a null of their own, NA and N/A), unless the label's
+classes name it: those of `order`, or of the file's `label_scale`. What is left out for its word is said by its word. Of
+several labels that a rater gave the same thing the last one counts; where the file names no raters, they are refused,
+since several people can be meant. The files of studies have columns of their own: a `Form`.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -25,11 +30,15 @@ from typing import Any, Protocol, TypeVar
 import orjson
 
 from longmark.errors import UnknownName, UserError
+from longmark.progress import counted
 from longmark.records import sources
 from longmark.records.files import BadLines, at
 from longmark.records.values import Problem, folded, found, looks, missing
 from longmark.records.values import name as name_of
 from longmark.records.values import text as characters
+from longmark.records.write import of_spreadsheet
+from longmark.scores.answer_texts import A_SHA256, ANSWER_SHA256, B_SHA256, read_digest
+from longmark.scores.label_scales import LABEL_SCALE, NUMBER, DeclaredScale, declared_classes, order_of, read_scale
 from longmark.scores.observations import Observation, Observations
 
 GROUPS = ("group", "mode", "subject")
@@ -39,11 +48,11 @@ MOST_GROUPS = 60
 FINAL = "final"
 """The rater of a label that was decided, or agreed on by all. For `metaeval` the label is named NAME.final."""
 
-_NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
 _COMMA = re.compile(r"[-+]?[0-9]+,[0-9]+")
 _NOT_STATED = frozenset(("na", "n/a", "n.a."))
 """Words for none that are a label of their own where every line must have one (SCORE: the detail is not stated)."""
-_EMPTY = _NOT_STATED | frozenset(("", "#n/a", "#na", "<na>", "nan", "none", "null"))
+_EMPTY_CELLS = _NOT_STATED | frozenset(("#n/a", "#na", "<na>", "nan", "none", "null"))
+"""Words for none in cells, which are all text. JSON and Parquet write null for them, so that `None` is a text there."""
 _TRUTH = {True: "true", False: "false"}
 _ONLY_RATER = "people"
 
@@ -78,10 +87,11 @@ class Form:
 PROBABILITY = "inclusion_probability"
 """Where a file has this column, `Observation.given` has it: a number in (0, 1], or None."""
 
-_RATINGS = Form({one: one for one in ("example_id", "system", "label", "value", "rater", PROBABILITY)})
+_RATING = ("example_id", "system", "label", "value", "rater", PROBABILITY, ANSWER_SHA256, LABEL_SCALE)
+_RATINGS = Form({name: name for name in _RATING})
 _SCORE = Form({"example_id": "item", "system": "system", "label": "dimension", "value": "label", "rater": "rater"})
-_CHOICE = ("question_id", "a", "b", "choice", "label", "rater")
-_CHOICES = Form({one: one for one in _CHOICE}, needed=("a", "b", "choice"), name="preference")
+_CHOICE = ("question_id", "a", "b", "choice", "label", "rater", A_SHA256, B_SHA256)
+_CHOICES = Form({name: name for name in _CHOICE}, needed=("a", "b", "choice"), name="preference")
 FIELDS = tuple(dict.fromkeys((*_RATINGS.columns, *_CHOICES.columns)))
 
 KEY_POINTS = Form(
@@ -97,12 +107,14 @@ correct, totally wrong, or not in the answer."""
 @dataclass(frozen=True, slots=True)
 class ColumnOptions:
     """What a caller asks of the columns of a file. mapping: our field -> column; by: columns to break down by; raters:
-    columns with the labels of one rater each; filled: fields that every line must have."""
+    columns with the labels of one rater each; filled: fields that every line must have; order: label -> its classes,
+    None where the caller has no such option."""
 
     mapping: Mapping[str, str] | None = None
     by: Sequence[str] = ()
     raters: Sequence[str] = ()
     filled: Collection[str] = ()
+    order: Mapping[str, Sequence[str]] | None = None
 
 
 class Labels(Observations):
@@ -110,7 +122,9 @@ class Labels(Observations):
     `Observations` is.
 
     name: of the file; choices: whether it holds choices; by: the columns of the groups, whose values are in `given`;
-    empty: lines without a value, which are left out; notices: what else of the file should be known.
+    scales: label -> the scale that the file declares for it; empty: lines without a value, which are left out; words:
+    label -> the words of those that have a word for none in place of a value; replaced: labels in whose place a later
+    one of the same rater counts; notices: all of this that should be known, and what else of the file should be.
     """
 
     _ORDER = "line, number, metric, rater"
@@ -123,7 +137,9 @@ class Labels(Observations):
         """
         super().__init__()
         self.by: tuple[str, ...] = ()
-        self.empty = 0
+        self.empty = self.replaced = 0
+        self.words: dict[str, Counter[str]] = {}
+        self.scales: dict[str, DeclaredScale] = {}
         try:
             self._read(given, form, options)
         except BaseException:
@@ -134,9 +150,10 @@ class Labels(Observations):
         records: Callable[[], Iterable[tuple[int, Any]]]
         if isinstance(given, str | Path):
             self.name = str(given)
-            records = partial(sources.records, Path(given), sources.kind_of(Path(given)))
+            kind = sources.kind_of(Path(given))
+            records = partial(sources.records, Path(given), kind)
         else:
-            self.name = "human"
+            self.name, kind = "human", "records"
             records = partial(enumerate, list(given), 1)
         names, any_record = dict[Any, None](), False
         for _, record in records():
@@ -144,8 +161,8 @@ class Labels(Observations):
             names.update(dict.fromkeys(record) if isinstance(record, Mapping) else {})
         if not any_record:
             raise UserError(f"{self.name} has no records; write one label per line")
-        columns = _Columns(self.name, names, form, options)
-        self.choices, wrong, replaced = "choice" in columns.form.columns, BadLines(), 0
+        columns = _Columns(self.name, names, form, options, of_cells=kind in sources.CELLS)
+        self.choices, wrong = "choice" in columns.form.columns, BadLines()
         self._runs.append(Path(self.name))
         self._db.execute("BEGIN")
         for line, record in records():
@@ -153,21 +170,36 @@ class Labels(Observations):
                 try:
                     one = columns.label(line, record, rater)
                     self.empty += one is None
-                    replaced += one is not None and self._add_label(one, named=columns.raters_named)
+                    self.replaced += one is not None and self._add_label(one, named=columns.raters_named)
                 except Problem as problem:
                     wrong.add(at(self.name, line, str(problem)))
                     break
         self._db.execute("COMMIT")
         wrong.check()
+        self.words, self.scales = columns.words, columns.scales
+        words = list(self._words_left_out(options))
         if not self.labels:
-            raise UserError(f"{self.name}: no line has a {'choice' if self.choices else columns.column('value')}")
-        if replaced:
-            its = "label was" if replaced == 1 else "labels were"
-            self.notices.append(f"{replaced:,} {its} replaced by later labels of the same rater in {self.name}.")
+            value = "choice" if self.choices else columns.column("value")
+            raise UserError(" ".join((f"{self.name}: no line has a {value}.", *words)).removesuffix("."))
+        if without := self.empty - sum(count for of in self.words.values() for count in of.values()):
+            self.notices.append(f"{counted(without, 'empty value')} in {self.name}: ignored.")
+        self.notices += words
+        if self.replaced:
+            its = "label was" if self.replaced == 1 else "labels were"
+            self.notices.append(f"{self.replaced:,} {its} replaced by later labels of the same rater in {self.name}.")
         self.notices += self._alike()
         unused = {} if options.by else self._useless(columns.by)
         self.notices += [f"No results by the column {column}: {reason}." for column, reason in unused.items()]
         self.by = tuple(column for column in columns.by if column not in unused)
+
+    def _words_left_out(self, options: ColumnOptions) -> Iterator[str]:
+        """What was left out for its word, and how it is kept."""
+        for label, words in self.words.items():
+            for word, count in words.items():
+                keep = f'; to keep "{word}" as a class of {label}, name it: --order {label}={order_of([word])},…'
+                remedy = "" if options.order is None or self.choices else keep
+                values = "value" if count == 1 else "values"
+                yield f'{count:,} {values} "{word}" of {label} in {self.name} read as missing{remedy}.'
 
     def _add_label(self, one: Observation, *, named: bool) -> bool:
         """Adds a label; whether it takes the place of another. Problem if the two may be of different people."""
@@ -237,10 +269,24 @@ class Labels(Observations):
 
 
 class _Columns:
-    """Which column of a file holds which field. by: the columns of the groups."""
+    """Which column of a file holds which field. by: the columns of the groups; words: label -> words for none that
+    were read; scales: label -> the scale that its lines declare; of_cells: whether the file has cells, which are all
+    text."""
 
-    def __init__(self, file: str, names: Mapping[Any, None], form: Form | None, options: ColumnOptions) -> None:
+    def __init__(
+        self,
+        file: str,
+        names: Mapping[Any, None],
+        form: Form | None,
+        options: ColumnOptions,
+        *,
+        of_cells: bool,
+    ) -> None:
         mapping, by, raters = options.mapping, options.by, options.raters
+        self._order = options.order or {}
+        self._of_cells = of_cells
+        self.words: dict[str, Counter[str]] = {}
+        self.scales: dict[str, DeclaredScale] = {}
         self._mapped, self.by, self._raters = dict(mapping or {}), tuple[str, ...](), raters
         for name in self._mapped:
             if name not in FIELDS:
@@ -249,6 +295,9 @@ class _Columns:
         chosen = "choice" in known or (raters and {"a", "b"} <= known.keys())
         self.form = form or (_CHOICES if chosen else _SCORE if "dimension" in known else _RATINGS)
         self._filled = {*self.form.filled, *options.filled}
+        self._words_for_none = _EMPTY_CELLS if of_cells else _NOT_STATED
+        if "value" in self._filled:
+            self._words_for_none -= _NOT_STATED
         self._column: dict[str, Any] = {}
         self._cells: set[Any] = set()
         if not names:  # every record is unreadable, each with its reason
@@ -296,6 +345,8 @@ class _Columns:
             raise Problem(record.message)
         if not isinstance(record, Mapping):
             raise Problem(f"expected named fields, found {found(record)}")
+        if self._of_cells:
+            record = {column: of_spreadsheet(cell) for column, cell in record.items()}
         cells = record if self.form.whole else {column: record.get(column) for column in self._cells}
         for column, cell in cells.items():
             if isinstance(cell, str):
@@ -309,18 +360,57 @@ class _Columns:
             given |= {"a": a, "b": b}
             # One example in both orders: what was shown first takes the place of a system.
             example, system = orjson.dumps([question, *sorted((a, b))]).decode(), a
-            number, text = _choice(self._cell(record, "choice", rater))
         else:
             example, system = self._name(record, "example_id"), self._name(record, "system", None)
-            number, text = self._value(self._cell(record, "value", rater))
             if PROBABILITY in self._column:
                 given[PROBABILITY] = self._probability(record)
+        for column in (ANSWER_SHA256, A_SHA256, B_SHA256):
+            if column in self._column:
+                digest = self._name(record, column, None) or None
+                given[column] = read_digest(self.column(column), digest)
+        raw = self._cell(record, "choice" if "choice" in self.form.columns else "value", rater)
+        if (word := self._word_for_none(record, raw)) is not None:
+            label = self._name(record, "label", None) or self.form.name
+            self.words.setdefault(label, Counter())[word] += 1
+            raw = None
+        number, text = _choice(raw) if "choice" in self.form.columns else self._value(raw)
         if number is None and text is None:
             return None
         label = self._name(record, "label", self.form.name)
+        if LABEL_SCALE in self._column:
+            self._declare(label, self._name(record, LABEL_SCALE, None))
         who = self._name(record, "rater", _ONLY_RATER) if rater is None else rater
         key = (0, example, question, "", system, bool(system), "", label)
         return Observation(*key, number, rater=who, label=text, line=line, given=given)
+
+    def _declare(self, label: str, text: str) -> None:
+        """Keeps the scale of a label. Problem where another line declares another one."""
+        if not text:
+            return
+        scale = read_scale(text)
+        if (earlier := self.scales.setdefault(label, scale)) != scale:
+            raise Problem(
+                f"{self.column(LABEL_SCALE)}: is {text} here, and {earlier.written()} in earlier lines of {label}; a "
+                "label has one scale: give the lines on another scale a label of their own"
+            )
+
+    def _word_for_none(self, record: Mapping[str, Any], raw: Any) -> str | None:
+        """The word of a cell that says that there is no value, None for any other cell. A word that the label's classes
+        name is a class."""
+        if not isinstance(raw, str) or self.form.read is not None:
+            return None
+        word = " ".join(raw.split())
+        if word.casefold() not in self._words_for_none or word.casefold() in self._classes(record):
+            return None
+        return word
+
+    def _classes(self, record: Mapping[str, Any]) -> frozenset[str]:
+        """The classes of a record's label as `order` has them, else as the file declares them; without case."""
+        label = self._name(record, "label", None) or self.form.name
+        classes = order_for(self._order, label)
+        if not classes and LABEL_SCALE in self._column and (scale := self._name(record, LABEL_SCALE, None)):
+            classes = declared_classes(read_scale(scale))
+        return frozenset(" ".join(name.split()).casefold() for name in classes)
 
     def _cell(self, record: Mapping[str, Any], name: str, rater: str | None = None) -> Any:
         value = record.get(self.column(name) if rater is None else rater)
@@ -339,7 +429,10 @@ class _Columns:
 
     def _probability(self, record: Mapping[str, Any]) -> float | None:
         column = self.column(PROBABILITY)
-        value = _plain(column, self._cell(record, PROBABILITY), _EMPTY)
+        cell = self._cell(record, PROBABILITY)
+        if isinstance(cell, str) and cell.strip().casefold() in _EMPTY_CELLS:
+            cell = None
+        value = _plain(column, cell)
         if value is not None and (isinstance(value, str) or not 0 < value <= 1):
             raise Problem(
                 f"{column}: expected a number above 0, at most 1; found {found(value)}; copy that of the draw"
@@ -354,12 +447,11 @@ class _Columns:
         return folded_text
 
     def _value(self, cell: Any) -> tuple[float | None, str | None]:
-        """The number, or the text; neither if there is none, or one of the words for none. Raises Problem."""
+        """The number, or the text; neither if there is none. Raises Problem."""
         if self.form.read is not None:
             return None, self.form.read(cell)
-        filled = "value" in self._filled
-        value = _plain(self.column("value"), cell, _EMPTY - _NOT_STATED if filled else _EMPTY)
-        if value is None and filled:
+        value = _plain(self.column("value"), cell)
+        if value is None and "value" in self._filled:
             raise Problem(f"{self.column('value')}: is empty")
         return (None, self._known("value", value)) if isinstance(value, str) else (value, None)
 
@@ -368,20 +460,17 @@ def _group(value: Any) -> str | None:
     return None if missing(value) else _TRUTH[value] if isinstance(value, bool) else name_of("by", value)
 
 
-def _plain(column: str, raw: Any, empty: Collection[str]) -> float | str | None:
-    """A number, written as such or as text; a text; None if there is none, or one of the words for none. Raises Problem
-    for anything else."""
+def _plain(column: str, raw: Any) -> float | str | None:
+    """A number, written as such or as text; a text; None if there is none. Raises Problem for anything else."""
     if raw is None:
         return None
     if isinstance(raw, bool):
         return _TRUTH[raw]
     if isinstance(raw, str):
         text = " ".join(raw.split())
-        if text.casefold() in empty:
-            return None
         if _COMMA.fullmatch(text):
             raise Problem(f"{column}: {found(raw)} has a decimal comma; write {text.replace(',', '.')}")
-        if not _NUMBER.fullmatch(text):
+        if not NUMBER.fullmatch(text):
             return text
         raw = float(text)
     if not isinstance(raw, int | float):
@@ -396,10 +485,15 @@ def _choice(raw: Any) -> tuple[float | None, str | None]:
     text = raw.strip().casefold() if isinstance(raw, str) else ""
     if text in ("a", "b", "tie"):
         return None, text
-    grade = _plain("choice", raw, _EMPTY)
+    grade = _plain("choice", raw)
     if isinstance(grade, str):
         raise Problem(f"choice: expected a, b or tie, or a number (below 0 for a, above 0 for b), found {found(raw)}")
     return grade, None if grade is None else "tie" if grade == 0 else "a" if grade < 0 else "b"
+
+
+def order_for(order: Mapping[str, Sequence[str]], label: str) -> Sequence[str]:
+    """The classes that `order` gives for a label; a final label has those of its raters' unless it has its own."""
+    return order.get(label) or order.get(label.removesuffix(f".{FINAL}"), ())
 
 
 def decisive(given: Iterable[Rated], thing: Callable[[Rated], Hashable]) -> list[Rated]:

@@ -50,17 +50,18 @@ def metaeval(
     UserError and its subclasses if a side cannot be read, or nothing can be joined; UnknownName for an unknown option.
     """
     from longmark.analysis.metaeval.choices import choice_label
-    from longmark.analysis.metaeval.labels import check_any, join, named_by
+    from longmark.analysis.metaeval.labels import check_any, join, lost_labels, named_by
     from longmark.analysis.metaeval.ragchecker import labels_of, pairs_in
     from longmark.analysis.metaeval.ratings import rating_label
-    from longmark.report.format import counted, direction
+    from longmark.report.format import direction
     from longmark.scores.answers import read_answers
     from longmark.scores.labels import ColumnOptions, Labels
 
     chosen = options_of(MetaevalOptions, options, "metaeval")
     pairs = pairs_in(human)
     source = human if pairs is None else labels_of(pairs, human)
-    with Labels(source, options=ColumnOptions(chosen.mapping, chosen.by, chosen.raters)) as given:
+    columns = ColumnOptions(chosen.mapping, chosen.by, chosen.raters, order=chosen.order)
+    with Labels(source, options=columns) as given:
         if pairs is not None:
             given.name = str(human)
         for option, names in (("--label", chosen.labels), ("--order", chosen.order)):
@@ -74,8 +75,7 @@ def metaeval(
     of = choice_label if given.choices else rating_label
     mixed = [name for name in scores.mixed if name in scores.metrics]
     notices = [f"The scores of {name} were made by different models, prompts or parameters." for name in mixed]
-    if given.empty:
-        notices.append(f"{counted(given.empty, 'empty value')} in {given.name}: ignored.")
+    notices += lost_labels(joined, given)
     return Metaeval(
         sources=scores.sources,
         human=given.name,

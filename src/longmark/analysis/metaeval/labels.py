@@ -5,6 +5,9 @@
     ordered     categories in a given order, from 0 to 1 in equal steps
     categories  texts without an order: they have no mean
 
+The scale is the one that `--order` gives, else the one that the file declares (`scores.label_scales`), else that of the
+values that occur.
+
 The human label of an answer is the mean of its raters' numbers, and the class that most of them gave (none if two
 classes lead). The join guesses nothing: an id that belongs to several answers is left out, like one that belongs to
 none, and counted with the reason.
@@ -12,13 +15,16 @@ none, and counted with the reason.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from longmark.errors import BadInput, UserError
+from longmark.progress import counted
 from longmark.records.files import BadLines, at
+from longmark.scores.answer_texts import A_SHA256, ANSWER_SHA256, B_SHA256, OTHER_TEXT, labels_of_other_answers
 from longmark.scores.answers import AnswerScores, Named
+from longmark.scores.label_scales import NUMBER, DeclaredScale, declared_classes, shown_classes
 from longmark.scores.labels import Labels, first_few
 from longmark.scores.observations import Observation
 
@@ -47,13 +53,16 @@ class Rating(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """classes: the values in order, () if there are too many; number: of each value, empty for categories."""
+    """classes: the values in order, () if there are too many; number: of each value, empty for categories; low, high:
+    its ends. declared: all classes that a rater could choose, by `--order` or the file, () where only the values that
+    occur are known: low and high are then the least and the greatest of these."""
 
     kind: str
     classes: tuple[str, ...]
     number: Mapping[str, float]
     low: float | None
     high: float | None
+    declared: tuple[str, ...] = ()
 
     @property
     def numeric(self) -> bool:
@@ -62,6 +71,8 @@ class Scale:
     def class_of(self, value: float | str) -> str:
         """The class of a value, spelled as in `classes`."""
         text = text_of(value)
+        if self.declared and not self.number:
+            return next((name for name in self.classes if name.casefold() == text.casefold()), text)
         if text in self.classes or not self.number or not self.classes:
             return text
         return next(name for name in self.classes if self.number[name] == self.number[text])
@@ -81,25 +92,29 @@ class Scale:
         return {name: name for name in self.classes}
 
 
-def scale_of(ratings: Sequence[Rating], order: Sequence[str] = (), file: str = "human") -> Scale:
-    """The scale of a label's ratings. order: categories from lowest to highest.
+def scale_of(
+    ratings: Sequence[Rating],
+    order: Sequence[str] = (),
+    file: str = "human",
+    declared: DeclaredScale | None = None,
+) -> Scale:
+    """The scale of a label's ratings. order: categories from lowest to highest; declared: what the file says of the
+    scale, where no order is given.
 
-    BadInput if numbers and texts are mixed, or a value is not in the order.
+    BadInput if numbers and texts are mixed, or a value is not in the order or on the declared scale.
     """
     if order:
-        return _ordered(ratings, order, file)
+        return _ordered(ratings, order, file, f"the order {shown_classes(order)}")
     words = {text_of(rating.value) for rating in ratings}
+    if declared is not None:
+        return _declared(ratings, words, declared, file)
     for meaning in _BINARY_WORDS:
         if {word.casefold() for word in words} <= meaning.keys():
-            return Scale(BINARY, tuple(meaning), {word: meaning[word.casefold()] for word in (*words, *meaning)}, 0, 1)
+            return _binary_words(words, meaning)
     texts = [rating for rating in ratings if isinstance(rating.value, str)]
     label = ratings[0].label
     if not texts:
-        number = {text_of(rating.value): float(rating.value) for rating in ratings}
-        if set(number.values()) <= {0.0, 1.0}:
-            return Scale(BINARY, ("0", "1"), {"0": 0.0, "1": 1.0}, 0, 1)
-        classes = tuple(sorted(number, key=number.__getitem__)) if len(number) <= _MOST_CLASSES else ()
-        return Scale(NUMERIC, classes, number, min(number.values()), max(number.values()))
+        return _of_numbers({text_of(rating.value): float(rating.value) for rating in ratings})
     if len(texts) < len(ratings):
         others = len(ratings) - len(texts)
         mend = f"leave the cell empty if a rating is missing, or give the order: --order {label}=LOWEST,…,HIGHEST"
@@ -112,16 +127,54 @@ def scale_of(ratings: Sequence[Rating], order: Sequence[str] = (), file: str = "
     return Scale(CATEGORIES, tuple(sorted(words)), {}, None, None)
 
 
-def _ordered(ratings: Sequence[Rating], order: Sequence[str], file: str) -> Scale:
+def _binary_words(words: Collection[str], meaning: Mapping[str, float]) -> Scale:
+    number = {word: meaning[word.casefold()] for word in (*words, *meaning)}
+    return Scale(BINARY, tuple(meaning), number, 0, 1, declared=tuple(meaning))
+
+
+def _of_numbers(number: Mapping[str, float], declared: Sequence[str] = ()) -> Scale:
+    """The scale of numbers. declared: all that could be given, which are among them."""
+    if set(number.values()) <= {0.0, 1.0}:
+        return Scale(BINARY, ("0", "1"), {"0": 0.0, "1": 1.0}, 0, 1, declared=("0", "1"))
+    classes = tuple(sorted(number, key=number.__getitem__)) if len(number) <= _MOST_CLASSES else ()
+    return Scale(NUMERIC, classes, number, min(number.values()), max(number.values()), tuple(declared))
+
+
+def _declared(ratings: Sequence[Rating], words: Collection[str], declared: DeclaredScale, file: str) -> Scale:
+    """The scale that a file declares. Numbers keep their values, in any order; other classes are in an order, or not,
+    as the file says."""
+    classes = declared_classes(declared)
+    known = {_class_name(name).casefold() for name in classes}
+    if unknown := [rating for rating in ratings if text_of(rating.value).casefold() not in known]:
+        _refuse(unknown, f"is not on the scale {declared.written()} that the file declares", file)
+    for meaning in _BINARY_WORDS:
+        if known <= meaning.keys():
+            return _binary_words(words, meaning)
+    if all(NUMBER.fullmatch(name) for name in classes):
+        number = {_class_name(name): float(name) for name in classes}
+        return _of_numbers(number, sorted(number, key=number.__getitem__))
+    if declared.ordered:
+        return _ordered(ratings, classes, file, "")
+    return Scale(CATEGORIES, tuple(classes), {}, None, None, declared=tuple(classes))
+
+
+def _class_name(text: str) -> str:
+    """A class as its ratings are called: `4.0` is `4`."""
+    return text_of(float(text)) if NUMBER.fullmatch(text) else text
+
+
+def _ordered(ratings: Sequence[Rating], order: Sequence[str], file: str, where: str) -> Scale:
+    """where: what the order is called in a message."""
+    order = list(map(_class_name, order))
     number = {word.casefold(): place / max(1, len(order) - 1) for place, word in enumerate(order)}
     if len(order) < 2 or len(number) < len(order):
         raise UserError(f"--order {ratings[0].label}: give two categories or more, each once, lowest first")
     unknown = [rating for rating in ratings if text_of(rating.value).casefold() not in number]
     if unknown:
-        _refuse(unknown, f"is not in the order {', '.join(order)}", file)
+        _refuse(unknown, f"is not in {where}", file)
     words = (*(text_of(rating.value) for rating in ratings), *order)
     kind = BINARY if len(order) == 2 else ORDERED
-    return Scale(kind, tuple(order), {word: number[word.casefold()] for word in words}, 0, 1)
+    return Scale(kind, tuple(order), {word: number[word.casefold()] for word in words}, 0, 1, declared=tuple(order))
 
 
 def _refuse(ratings: Sequence[Rating], reason: str, file: str) -> None:
@@ -215,16 +268,16 @@ def join(human: Labels, scores: AnswerScores, label: str) -> tuple[list[Item], J
 
 
 def _ratings(human: Labels, scores: AnswerScores, label: str, wrong: BadLines) -> list[Item]:
-    items: dict[tuple[str, str], Item] = {}
+    items: dict[tuple[str, str, bool], Item] = {}
     raters: dict[str, str] = {}
     for one in human.select(metric=label):
-        key, groups = (one.example_id, one.system), _groups(human, one)
+        places, reason = _rated(scores, one)
+        key, groups = (one.example_id, one.system, reason == OTHER_TEXT), _groups(human, one)
         rating = Rating(label, raters.setdefault(one.rater, one.rater), one.value, one.line)
         if item := items.get(key):
             _check_groups(human, one, item.groups, item.ratings[0].line, wrong)
             items[key] = replace(item, ratings=(*item.ratings, rating))
             continue
-        places, reason = _rated(scores, one)
         name = f"{one.example_id} ({one.system})" if one.system else one.example_id
         question = name
         if places:
@@ -272,7 +325,15 @@ def _rated(scores: AnswerScores, rating: Observation) -> Place:
         if found and not same:
             return (), "the id belongs to an answer of another system"
         found = same
+    if _is_other_text(scores, rating, found, ANSWER_SHA256):
+        return (), OTHER_TEXT
     return (found, None) if len(found) == 1 else ((), SEVERAL if found else NO_ANSWER)
+
+
+def _is_other_text(scores: AnswerScores, label: Observation, places: Collection[int], column: str) -> bool:
+    """Whether a label is of another text than the answers at these places."""
+    digests = [digest for place in places if (digest := scores.answers[place].digest) is not None]
+    return bool(labels_of_other_answers([label], lambda _: digests, column))
 
 
 def _pair(scores: AnswerScores, choice: Observation) -> Place:
@@ -285,6 +346,9 @@ def _pair(scores: AnswerScores, choice: Observation) -> Place:
         return (), "a and b are the same answer"
     if scores.answers[first[0]].question_id != scores.answers[second[0]].question_id:
         return (), "a and b are answers to different questions"
+    for places, column in ((first, A_SHA256), (second, B_SHA256)):
+        if _is_other_text(scores, choice, places, column):
+            return (), OTHER_TEXT
     return first + second, None
 
 
@@ -314,6 +378,21 @@ def _check_groups(human: Labels, one: Observation, groups: Sequence[str | None],
         if its != first:
             what = f"{column}: is {its!r}, but {first!r} for the same answers in line {line}"
             wrong.add(at(human.name, one.line, what))
+
+
+def lost_labels(joined: Mapping[str, tuple[Sequence[Item], Join]], human: Labels) -> Iterator[str]:
+    """A notice for each reason why labels belong to no answer of the rows."""
+    lost: dict[str, dict[str, int]] = {}
+    for items, _ in joined.values():
+        for item in items:
+            if item.reason is not None:
+                names = lost.setdefault(item.reason, {})
+                names[item.name] = names.get(item.name, 0) + len(item.ratings) + len(item.choices)
+    for reason, names in lost.items():
+        about = (
+            f"{counted(sum(names.values()), 'label')} of {counted(len(names), 'pair' if human.choices else 'answer')}"
+        )
+        yield f"{about} in {human.name} left out: {reason} ({first_few(names, 3)})."
 
 
 def check_any(joins: Sequence[Join], human: Labels, scores: AnswerScores) -> None:

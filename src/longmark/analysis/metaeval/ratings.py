@@ -37,7 +37,7 @@ from longmark.analysis.metaeval.results import (
 from longmark.records.pair import plurality
 from longmark.report.format import direction
 from longmark.scores.answers import AnswerScores
-from longmark.scores.labels import Labels
+from longmark.scores.labels import Labels, order_for
 from longmark.stats.correlation import Kind, coefficient, correlation, correlation_difference
 from longmark.stats.means import mean_estimate
 from longmark.stats.pairwise import pairs_right, soft_pairwise
@@ -140,7 +140,7 @@ def rating_label(
 ) -> RatingLabel:
     """The results of a label. items: its rated answers, with and without a row."""
     ratings = [rating for item in items for rating in item.ratings]
-    scale = scale_of(ratings, tuple(options.order.get(label, ())), human.name)
+    scale = scale_of(ratings, order_for(options.order, label), human.name, human.scales.get(label))
     sample = _Sample(scores, [item for item in items if item.places], scale, options)
     binary, numeric = scale.kind == BINARY, scale.numeric
     return RatingLabel(

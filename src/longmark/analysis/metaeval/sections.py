@@ -15,6 +15,7 @@ from longmark.analysis.metaeval.ratings import RatingLabel
 from longmark.report.document import Document, Section, folded_after
 from longmark.report.format import counted, fixed, listed
 from longmark.report.tables import Column, Table
+from longmark.scores.label_scales import shown_classes
 from longmark.stats.clusters import FEWEST_EFFECTIVE
 from longmark.stats.multiplicity import adjust
 from longmark.stats.results import Estimate
@@ -122,7 +123,8 @@ def _summary(part: RatingLabel | ChoiceLabel, alpha: float) -> Table:
     """A line for each metric: its agreement with people, and what follows from it."""
     found: dict[str, tuple[Estimate, float | None, str]] = {}
     if isinstance(part, RatingLabel):
-        classes = f"{', '.join(part.scale.classes[:_CLASSES])}{', …' if len(part.scale.classes) > _CLASSES else ''}"
+        more = ", …" if len(part.scale.classes) > _CLASSES else ""
+        classes = f"{shown_classes(part.scale.classes[:_CLASSES])}{more}"
         unordered = (
             f"the classes ({classes}) have no order, so there is no AUC either; give it with "
             f"--order {part.label}=LOWEST,…,HIGHEST"
