@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, nullcontext
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
@@ -25,6 +26,7 @@ from longmark.models.budget import Budget
 from longmark.models.cache import Attempt, CallCache, call_key
 from longmark.models.client import Client, NotResent, UsageLog
 from longmark.models.protocols import Capabilities, ChatReply, ChatRequest, EmbedReply, Message, Tokens
+from longmark.models.stores import Turn
 from longmark.models.stores.copying import Copied
 
 CUT = ServerFault("cut").with_bill()
@@ -460,6 +462,32 @@ def test_folding_keeps_every_sum_and_the_unknown(cache: CallCache, tmp_path: Pat
     assert ledger.compact(cache) == (len(left), len(left))
     ask(client_of(cache), Endpoint("85"), "later")
     assert rows(cache, "count")[-1] == (1,)
+
+
+def test_the_ledger_is_read_after_what_a_session_that_has_ended_has_still_to_write(
+    cache: CallCache, monkeypatch: pytest.MonkeyPatch
+):
+    """The thread of a distant store still writes the end of the last attempt when the event loop ends."""
+    asked, commit, written = Event(), cache.store.commit, cache._written
+
+    def slow(turn: Turn) -> None:
+        if turn.left and not cache.store.quick:  # the end of a call that is given up
+            asked.wait(60)
+        commit(turn)
+
+    def told() -> None:
+        asked.set()
+        written()
+
+    monkeypatch.setattr(cache.store, "commit", slow)
+    monkeypatch.setattr(cache, "_written", told)
+    ask(client_of(cache), Endpoint(CUT), "cut")
+    try:
+        (line,) = ledger.by_run(cache)
+        assert (line.attempts, line.unknown, line.in_flight) == (6, 6, 0)
+        assert rows(cache) == [("unknown",)] * 6
+    finally:
+        asked.set()
 
 
 def test_clearing_takes_the_ledger_of_the_model_and_leaves_what_is_under_way(cache: CallCache):

@@ -230,6 +230,25 @@ class CallCache:
             else:
                 self._failed(turn, done, error)
 
+    def _settle_ended(self) -> None:
+        """Writes what was told in an event loop that has ended: nobody waits for it any more. Who reads the store
+        before sees attempts in flight that have ended, and a commit of the thread can change it between two reads."""
+        futures = [self._flushed, self._writing[2] if self._writing is not None else None]
+        if not any(future is not None and future.get_loop().is_running() for future in futures):
+            self._settle()
+
+    def _settle(self) -> None:
+        """Waits for what the thread writes, and writes the rest."""
+        if self._writing is not None:
+            self._written()
+        if self._flushed is not None:
+            if self._flush is not None:
+                self._flush.cancel()
+            turn, self._turn = self._turn, Turn()
+            done, self._flushed = self._flushed, None
+            with suppress(RuntimeError):  # whoever waits for it has no loop any more
+                self._write(turn, done)
+
     def _write(self, turn: Turn, done: asyncio.Future[None]) -> None:
         try:
             self.store.commit(turn)
@@ -275,6 +294,7 @@ class CallCache:
 
     def lines(self) -> list[CacheLine]:
         """What the cache holds, by model and kind of call."""
+        self._settle_ended()
         query = "SELECT model, kind, count(*), sum(length(reply)) FROM calls GROUP BY model, kind ORDER BY model, kind"
         return [CacheLine(*line) for line in self.do(query)]
 
@@ -300,6 +320,7 @@ class CallCache:
 
     def ledger_size(self) -> tuple[int, int]:
         """Rows of the ledger, and their size in bytes, about."""
+        self._settle_ended()
         row = self.do("SELECT count(*), sum(length(model) + length(kind) + 90) FROM attempts").fetchone()
         return row[0], row[1] or 0
 
@@ -321,13 +342,7 @@ class CallCache:
             self._renewal.cancel()
         if "_thread" in self.__dict__:
             self._thread.shutdown()
-        if self._writing is not None:
-            self._written()
-        if self._flushed is not None:
-            if self._flush is not None:
-                self._flush.cancel()
-            with suppress(RuntimeError):  # whoever waits for it has no loop any more
-                self._write(self._turn, self._flushed)
+        self._settle()
         with suppress(self.store.Failure, UserError):  # whoever opens the store next does it
             if self._held:
                 self.do("UPDATE claims SET until = 0.0 WHERE owner = ?", (self.store.owner,))
@@ -335,7 +350,8 @@ class CallCache:
         self.store.close()
 
     def bury(self) -> None:
-        """Ends the claims that nobody holds any more (`Store.bury`)."""
+        """Ends the claims that nobody holds any more (`Store.bury`), after what this cache has still to write."""
+        self._settle_ended()
         self.store.bury()
 
     def do(self, statement: str, values: tuple[object, ...] = ()) -> Any:
