@@ -80,8 +80,8 @@ def test_a_claim_that_labels_bear_out_is_granted(claimed: Claimed):
         *("manifest.json", "examples.jsonl", "rows.jsonl", "labels.jsonl")
     ]
     page = document(found)
-    assert page.title == f"Certified: b is better than a on {RELEVANCE}"
-    assert page.sections[0].says.startswith("If people labelled every answer, b would be ")
+    assert page.title == f"Certified: b is better than a on {RELEVANCE} (as these 2 raters judge)"
+    assert page.sections[0].says.startswith("If these raters labelled every answer, b would be ")
     again = certify(claimed)
     assert {**again, "made": 0} == {**found, "made": 0}
 
@@ -128,6 +128,26 @@ def unscore(values: dict[str, Any]) -> None:
     values["b"][RELEVANCE][::3] = [None] * (N // 3)
 
 
+def unscored_and_unlabelled(folder: Path) -> None:
+    rescored(unscore)(folder)
+    kept = [
+        label for label in labels() if not (label["example_id"][0] == "b" and int(label["example_id"][2:]) % 3 == 0)
+    ]
+    write_jsonl(folder / "labels.jsonl", kept)
+
+
+def with_unknown_ids(folder: Path) -> None:
+    write_jsonl(folder / "labels.jsonl", [*labels(), {**labels()[0], "example_id": "b-999"}])
+
+
+def labelled_twice(folder: Path) -> None:
+    write_jsonl(folder / "labels.jsonl", [*labels(), labels()[0]])
+
+
+def with_an_empty_one(folder: Path) -> None:
+    write_jsonl(folder / "labels.jsonl", [*labels(), {**labels()[0], "rater": "r3", "value": None}])
+
+
 def other_judge(folder: Path) -> None:
     lines = (folder / "both" / "rows.jsonl").read_text().splitlines()
     other = signed(models={"judge": ["another"]})
@@ -154,12 +174,16 @@ def audited(folder: Path, judge: str) -> str:
         (at_random, "A difference above 0: the corrected one is"),
         (
             never_apart,
-            "with an interval: the labelled answers of each system all have the same label, so they show no spread.",
+            "and the ends of the labels' scale are not known. Name every value of the scale, lowest first: --order",
         ),
         (rescored(lambda _: None, finished=False), "The rest of"),
         (lambda folder: (folder / "both" / "manifest.json").unlink(), "it has no manifest"),
         (other_judge, "One way of scoring: the scores were made in different ways"),
-        (rescored(unscore), "Scores of all answers: without one are 40 of 120 of b and 0 of 120 of a."),
+        (unscored_and_unlabelled, "% of a system's answers have neither a score nor a label that counts"),
+        (with_unknown_ids, "Labels of answers of these runs: 1 labelled answer could not be joined (no such answer"),
+        (labelled_twice, "One label of a rater for an answer: 1 label were given again."),
+        (with_an_empty_one, "Labels with a value: 1 line of"),
+        (rescored(lambda _: None, stopping={"rule": {}}), "A run with a fixed number of questions:"),
     ],
 )
 def test_a_refusal_lists_what_is_missing(claimed: Claimed, change: Callable[[Path], Any], message: str):
@@ -221,7 +245,7 @@ COMMAND = ("certify", "both", "--labels", "labels.jsonl", "--claim", CLAIM, "--o
 def test_the_verbs(claimed: Claimed, tmp_path: Path):
     made = done(tmp_path, *COMMAND)
     assert (made.code, made.err) == (0, "")
-    assert made.out.startswith(f"Certified: b is better than a on {RELEVANCE}\nIf people labelled every answer, ")
+    assert made.out.startswith(f"Certified: b is better than a on {RELEVANCE} (as these 2 raters judge)\nIf these ")
     assert "What voids it" in (tmp_path / "out" / "report.html").read_text()
     checked = done(tmp_path, "verify", "out/certificate.json")
     assert (checked.code, checked.err) == (0, "")

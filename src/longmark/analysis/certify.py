@@ -1,15 +1,16 @@
 """`certify`: a claim about two systems, with all that it rests on, or what is missing for it.
 
 A certificate is a JSON object; the same inputs give the same one, but for `made`. It is granted if labels of a random
-sample correct the scores (`analysis.corrected`), 50 or more of each system, by two raters or more who agree more than
-by chance, and the 95 % interval of the corrected difference lies on the claim's side, also if every answer without a
-score were against it. `verify` makes it again.
+sample correct the scores, 50 or more of each system, by two raters or more who agree more than by chance, and the
+corrected difference is above 0 (`analysis.corrected`). That interval is the one that `compare --labels` shows: it is
+simultaneous over all claims that could be made from the same labels and over all looks at them, counts the labels that
+the sample may have missed, the raters' disagreement about the systems, and answers with neither a score nor a label as
+if they were against the claim. `verify` makes the certificate again.
 """
 
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -21,22 +22,23 @@ import orjson
 import longmark
 from longmark.analysis.audit import findings
 from longmark.analysis.compare.checks import check_scoring
-from longmark.analysis.corrected import Correction, correct_runs
+from longmark.analysis.corrected import Correction, correct_runs, raters_in_words, remedy_of
 from longmark.errors import UnknownName, UserError
 from longmark.records.files import read_object
 from longmark.report.document import Document, Section
 from longmark.report.format import counted, listed
 from longmark.report.page import as_json
 from longmark.report.tables import Column, Table
+from longmark.scores.draws import Claim, parsed_claim
 from longmark.scores.files import paths_given
 from longmark.scores.paired import read_scores
 from longmark.stats.agreement import Agreement, krippendorff_alpha
-from longmark.stats.corrected import FEWEST_COVERED, CorrectedEstimate
+from longmark.stats.corrected import FEWEST_COVERED, FEWEST_RATERS, CorrectedEstimate
+from longmark.stats.looks import CLAIM_ERROR
 from longmark.stats.results import Estimate
 
 FORM = "longmark_certificate"
 """The first key of every certificate."""
-_CLAIM = re.compile(r"(?P<better>.+?) (?:is )?better than (?P<worse>.+) on (?P<metric>\S+)")
 _RUN_FILES = ("manifest.json", "examples.jsonl", "rows.jsonl", "absent.jsonl")
 _DIGITS = 9  # of figures: they are the same on every machine
 Certificate = dict[str, Any]
@@ -45,7 +47,8 @@ Certificate = dict[str, Any]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claimed:
     """What is certified, and how; all of it is in the certificate. labels: the file; audit: the folder of the judge's
-    audit; equal_chances: the caller says that every answer had the same chance of being labelled; others: as for
+    audit; equal_chances: the caller says that every answer had the same chance of being labelled; draw: the file of the
+    draw that chose the labelled answers; looks: how often labels were looked at, the caller's word; others: as for
     `CorrectionOptions`."""
 
     claim: str
@@ -53,6 +56,8 @@ class Claimed:
     labels: str
     audit: str | None = None
     equal_chances: bool = False
+    draw: str | None = None
+    looks: int | None = None
     by: str | None = None
     cluster: str = "question_id"
     label: str | None = None
@@ -61,11 +66,9 @@ class Claimed:
     calibrate: bool = True
     seed: int = 0
 
-    def parts(self) -> tuple[str, str, str]:
+    def parts(self) -> Claim:
         """The better system, the worse one, and the metric. UserError for a text that is no claim."""
-        if (match := _CLAIM.fullmatch(" ".join(self.claim.split()))) is None:
-            raise UserError(f"--claim: expected 'A better than B on METRIC', found {self.claim!r}")
-        return match["better"], match["worse"], match["metric"]
+        return parsed_claim(self.claim)
 
 
 def certify(claimed: Claimed) -> Certificate:
@@ -74,6 +77,7 @@ def certify(claimed: Claimed) -> Certificate:
     better, worse, metric = claimed.parts()
     found = _corrected(claimed, (better, worse), metric)
     difference, means = found.metrics[0].pairs.get((better, worse)), found.metrics[0].means
+    family = found.family
     scores = found.labelled.scores
     agreement = _agreement(found)
     models = {role: names for manifest in scores.manifests for role, names in manifest.models.items()}
@@ -83,7 +87,7 @@ def certify(claimed: Claimed) -> Certificate:
         audited = [f"{one.judge} {one.says}." for one in its if one.judge in models.get("judge", ())]
         if not audited:
             missing.append(f"An audit of this judge on {metric}: {claimed.audit} has none.")
-    missing += _not_shown(found, (better, worse), metric, difference)
+    missing += _not_shown(found, difference)
     return {
         FORM: 1,
         "claim": f"{better} is better than {worse} on {metric}",
@@ -95,12 +99,21 @@ def certify(claimed: Claimed) -> Certificate:
             "name": found.label,
             "from": found.scale.low,
             "to": found.scale.high,
+            "scale_known": found.labelled.bounds is not None,
             "answers": {name: mean.labelled for name, mean in means.items()},
             "raters": found.raters,
-            "rater_variance": _rounded(found.rater_variance),
+            "effective_raters": _rounded(found.effective_raters),
             "agreement": agreement and {"of": agreement.coefficient, **_figures(agreement)},
             "drawn": found.drawn and [_rounded(one) for one in found.drawn],
             "without_answer": dict(sorted(found.unjoined.items())),
+        },
+        "error": {
+            "chance_of_a_false_claim": CLAIM_ERROR,
+            "shared_over": family.in_words(),
+            "claims": family.claims,
+            "look": family.looks.number,
+            "looks": family.looks.planned,
+            "of_this_claim": difference and _rounded((1 - difference.level) / 2),
         },
         "judge": {"models": models, "signatures": list(scores.lines([metric])), "audit": audited},
         "assumptions": list(_assumptions(claimed, found, agreement)),
@@ -112,13 +125,13 @@ def certify(claimed: Claimed) -> Certificate:
 
 
 def _corrected(claimed: Claimed, systems: tuple[str, str], metric: str) -> Correction:
-    same = ("by", "cluster", "label", "mapping", "order", "calibrate", "seed")
+    same = ("by", "cluster", "label", "mapping", "order", "calibrate", "draw", "looks", "seed")
     options = {name: getattr(claimed, name) for name in same}
     runs = paths_given(claimed.runs)
     known = read_scores(runs, claimed.by, claimed.cluster)
     if metric not in known.metrics:
         raise UnknownName("metric", metric, known.metrics, f"The runs have {listed(known.metrics)}.")
-    return correct_runs(runs, claimed.labels, metrics=[metric], systems=systems, level=0.95, **options)
+    return correct_runs(runs, claimed.labels, metrics=[metric], systems=systems, level=1 - 2 * CLAIM_ERROR, **options)
 
 
 def _missing(claimed: Claimed, found: Correction, agreement: Agreement | None) -> Iterator[str]:
@@ -141,44 +154,70 @@ def _missing(claimed: Claimed, found: Correction, agreement: Agreement | None) -
         elif mean.labelled < FEWEST_COVERED:
             few = f"{mean.labelled} of at least {FEWEST_COVERED} answers"
             yield f"Labels of {name}: {few}. Draw more by `longmark label next`."
-        elif mean.low is None:
-            yield f"A corrected mean of {name}: {mean.reason}."
-    if not found.drawn and not claimed.equal_chances:
-        yield (
-            "How the labelled answers were chosen: the labels have no inclusion_probability. Draw answers by `longmark "
-            "label next`; or add --equal-chances, if each answer was chosen with the same chance."
-        )
-    if agreement is None or agreement.low is None:
-        remedy = "let two raters or more label the same answers" if agreement is None else agreement.reason
-        yield f"Agreement of raters: {remedy}."
-    elif agreement.low <= 0:
+    yield from _unfit_labels(claimed, found)
+    yield from _unfit_runs(found)
+    if agreement is None:
+        yield "Agreement of raters: let two raters or more label the same answers."
+    elif agreement.value is None or (agreement.low is None and agreement.value < 1):
+        yield f"Agreement of raters: {agreement.reason}."
+    elif agreement.low is not None and agreement.low <= 0:
         yield f"Raters who agree: Krippendorff's alpha may be 0 ({_interval(_figures(agreement))})."
 
 
-def _not_shown(
-    found: Correction, systems: tuple[str, str], metric: str, difference: CorrectedEstimate | None
-) -> Iterator[str]:
-    """Why the corrected difference does not show the claim: it has no interval; its interval; answers without a
-    score."""
-    if difference is None or difference.low is None:
-        yield f"A corrected difference with an interval: {difference.reason if difference else 'no labels for it'}."
-        return
-    if difference.low <= 0:
-        yield f"A difference above 0: the corrected one is {_interval(_figures(difference))}. The claim is not shown."
-        return
-    scores, means, low, high = found.labelled.scores, found.metrics[0].means, found.scale.low, found.scale.high
-    assert low is not None
-    assert high is not None
-    against, counts = 0.0, []
-    for name, worst in zip(systems, (low, high), strict=True):
-        unscored, total = scores.unanswered(metric, name)
-        against += abs((means[name].value or 0.0) - worst) * unscored / max(1, total)
-        counts.append(f"{unscored:,} of {total:,} of {name}")
-    if difference.low - against <= 0 < against:
+def _unfit_runs(found: Correction) -> Iterator[str]:
+    """Runs whose questions were chosen by their scores."""
+    for manifest in found.labelled.scores.manifests:
+        if manifest.data.get("stopping"):
+            yield (
+                f"A run with a fixed number of questions: {manifest.folder} was stopped by its scores (longmark "
+                "decide). Score all questions by `longmark run`."
+            )
+
+
+def _unfit_labels(claimed: Claimed, found: Correction) -> Iterator[str]:
+    """How the labelled answers were chosen, and labels that are not of this sample."""
+    family = found.family
+    if claimed.draw is None and not found.drawn and not claimed.equal_chances:
         yield (
-            f"Scores of all answers: without one are {' and '.join(counts)}. With the worst label for these of the "
-            "first and the best for those of the second, the claim would not hold."
+            "How the labelled answers were chosen: the labels have no inclusion_probability. Draw answers by `longmark "
+            "label next` and give its file by --draw; or add --equal-chances, if each answer was chosen with the same "
+            "chance."
         )
+    for why, count in found.unjoined.items():
+        labels = counted(count, "labelled answer")
+        mend = "Mend their ids, or leave them out."
+        yield f"Labels of answers of these runs: {labels} could not be joined ({why}). {mend}"
+    if found.empty:
+        lines = counted(found.empty, "line")
+        yield f"Labels with a value: {lines} of {found.file} have none. Have them labelled, or leave them out."
+    if found.replaced:
+        labels = counted(found.replaced, "label")
+        yield f"One label of a rater for an answer: {labels} were given again. Keep the one that counts."
+    if family.unlabelled:
+        answers = counted(family.unlabelled, "answer")
+        yield f"Labels of every drawn answer: {answers} of {claimed.draw} have none. Have them labelled."
+    if family.undrawn:
+        answers = counted(family.undrawn, "labelled answer")
+        yield f"Labels of drawn answers only: {answers} were not drawn by {claimed.draw}. Leave these labels out."
+    better, worse, metric = claimed.parts()
+    if not family.may_claim(better, worse, metric):
+        yield f"A planned claim: the draw was for {listed(family.planned)}. Draw new answers for another claim."
+
+
+def _not_shown(found: Correction, difference: CorrectedEstimate | None) -> Iterator[str]:
+    """Why the corrected difference does not show the claim: it has no interval, or its interval holds 0."""
+    if difference is None:
+        yield "A corrected difference with an interval: no labels for it."
+    elif difference.low is None:
+        remedy = f" {remedy_of(found, [difference.reason])}" if difference.reason else ""
+        yield f"A corrected difference with an interval: {difference.reason}.{remedy}"
+    elif difference.low <= 0:
+        yield (
+            f"A difference above 0: the corrected one is {_interval(_figures(difference))}, over "
+            f"{found.family.in_words()}. The claim is not shown."
+        )
+        if difference.unknown and difference.value is not None and difference.value > 0:
+            yield f"Scores or labels of all answers: {difference.remark}."
 
 
 def _agreement(found: Correction) -> Agreement | None:
@@ -196,6 +235,8 @@ _VOID_IF = [
     "An input is not the file with this SHA-256.",
     "Labelled answers were chosen in another way than is said here, or by their scores or texts.",
     "A rater saw which system an answer is of, or the judge's score.",
+    "More labels than this look's were seen when the claim was made, or there was an earlier draw of these answers.",
+    "Another claim was made from the same labels with another plan, or with another number of looks.",
     "Drawn answers were left unlabelled because of what they say.",
     "The systems, their questions or the judge have changed since: it is about these answers only.",
 ]
@@ -213,15 +254,28 @@ def _assumptions(claimed: Claimed, found: Correction, agreement: Agreement | Non
         "The questions are a sample of those that matter; questions of a cluster "
         f"({claimed.cluster}) depend on each other, others do not."
     )
-    if agreement is not None and found.rater_variance is not None:
-        yield "Other raters would differ as these do: their variance is in the interval."
-    yield f"The interval holds in 95 % of such samples. In simulations it did from {FEWEST_COVERED} labels on."
+    yield raters_in_words(found)
+    family = found.family
+    stated = (
+        "" if claimed.looks is None else " Whoever asked for this certificate says how often labels were looked at."
+    )
+    yield (
+        f"The chance that a false claim is made from these labels is at most {CLAIM_ERROR:.1%} in all, over "
+        f"{family.in_words()}: in simulations from {FEWEST_COVERED} labels of a system on.{stated}"
+    )
+    if found.labelled.bounds is None:
+        ends = f"{found.scale.low:g} to {found.scale.high:g}"
+        yield f"No answer deserves a label outside {ends}, those that were seen: the ends of the scale were not given."
+    else:
+        yield "The scale is known, so that the worst label that the sample may have missed is in the interval."
 
 
 def _inputs(claimed: Claimed) -> Iterator[Path]:
     for run in paths_given(claimed.runs):
         yield from (run / name for name in _RUN_FILES if (run / name).is_file()) if run.is_dir() else (run,)
     yield Path(claimed.labels)
+    if claimed.draw is not None:
+        yield Path(claimed.draw)
     if claimed.audit is not None:
         yield from (_effects(claimed.audit) / name for name in ("manifest.json", "rows.jsonl"))
 
@@ -237,7 +291,7 @@ def sha256(path: Path) -> str:
 
 
 def _figures(made: Estimate) -> dict[str, Any]:
-    names = ("value", "low", "high", "n", "labelled", "raw", "worth", "p", "reason", "remark")
+    names = ("value", "low", "high", "n", "labelled", "raw", "worth", "p", "reason", "remark", "level")
     found = {name: _rounded(getattr(made, name)) for name in names if getattr(made, name, None) is not None}
     bias = getattr(made, "bias", None)
     return found | ({"bias": _figures(bias)} if bias is not None else {})
@@ -253,7 +307,7 @@ def _rounded(value: Any) -> Any:
 def document(found: Certificate) -> Document:
     """The certificate for people: the result in words, what is missing, what it rests on, what voids it."""
     claim, about, judge = found["claim"], found["labels"], found["judge"]
-    title = f"{'Certified' if found['granted'] else 'Not certified'}: {claim}"
+    title = f"{'Certified' if found['granted'] else 'Not certified'}: {claim}{_for_whom(found)}"
     sections = [Section("Result", _result(found), (_figures_table(found),), note=_FIGURES.format(**about))]
     if found["missing"]:
         count = counted(len(found["missing"]), "condition is", "conditions are")
@@ -270,6 +324,7 @@ def document(found: Certificate) -> Document:
             else "not known",
         ),
         ("chosen", "with known probabilities" if about["drawn"] else chosen),
+        ("error", f"at most {CLAIM_ERROR:.1%} for any false claim, over {found['error']['shared_over']}"),
         ("judge", "; ".join(f"{role}: {listed(names)}" for role, names in judge["models"].items()) or "no model"),
         ("audit of the judge", " ".join(judge["audit"]) if judge["audit"] else "not audited"),
     ]
@@ -295,9 +350,17 @@ def document(found: Certificate) -> Document:
 
 
 _FIGURES = (
-    "In the units of the labels ({name}, {from:g} to {to:g}), corrected by them. bias: how much more the scores favour "
-    "the first system than people do."
+    "In the units of the labels ({name}, {from:g} to {to:g}), corrected by them. Each mean has its own 95 % interval; "
+    "that of the difference is simultaneous over all claims and looks, and is the one of compare --labels."
 )
+
+
+def _for_whom(found: Certificate) -> str:
+    """Behind a claim: that it is about these raters only, where it is."""
+    raters, effective = found["labels"]["raters"], found["labels"]["effective_raters"]
+    if found["granted"] and (effective is None or effective < FEWEST_RATERS):
+        return f" (as these {raters} raters judge)"
+    return ""
 
 
 def _list(title: str, says: str, lines: Sequence[str]) -> Section:
@@ -310,7 +373,7 @@ def _figures_table(found: Certificate) -> Table:
     if found["difference"]:
         rows += [("difference", found["difference"])]
         rows += [("bias of the scores", found["difference"]["bias"])] if "bias" in found["difference"] else []
-    columns = (Column("what", lambda row: row[0]), Column("estimate (95 % CI)", lambda row: _interval(row[1])))
+    columns = (Column("what", lambda row: row[0]), Column("estimate [CI]", lambda row: _interval(row[1])))
     return Table("result", "Result", columns, rows)
 
 
@@ -327,18 +390,22 @@ def _result(found: Certificate) -> str:
     about, made = found["labels"], found["difference"]
     if not made or made.get("low") is None:
         return "No corrected difference can be estimated from these inputs."
-    way = "higher" if made["value"] > 0 else "lower"
     says = (
-        f"If people labelled every answer, {better} would be {abs(made['value']):.2f} {way} than {worse} on average ("
-        f"{about['name']}, from {about['from']:g} to {about['to']:g}). The 95 % interval of the difference is "
-        f"{made['low']:.2f} to {made['high']:.2f}."
+        f"If {_people(found)} labelled every answer, {better} would be {abs(made['value']):.2f} "
+        f"{'higher' if made['value'] > 0 else 'lower'} than {worse} on average ({about['name']}, from "
+        f"{about['from']:g} to {about['to']:g}). The interval of the difference, over all claims and looks, is "
+        f"{made['low']:.2f} to "
+        f"{made['high']:.2f}."
     )
-    if "bias" in made and made["bias"].get("low") is not None:
-        fair = made["bias"]["low"] <= 0 <= made["bias"]["high"]
-        first = made["bias"]["value"] > 0
-        whom = "neither system significantly" if fair else f"{better if first else worse}; the labels correct this"
-        says += f" Compared with the labels, the scores favour {whom}."
+    bias = made.get("bias", {})
+    if bias.get("low") is not None and not bias["low"] <= 0 <= bias["high"]:
+        says += f" The scores favour {better if bias['value'] > 0 else worse}; the labels correct this."
     return says if found["granted"] else f"This is no certificate. {says}"
+
+
+def _people(found: Certificate) -> str:
+    effective = found["labels"]["effective_raters"]
+    return "people" if effective is not None and effective >= FEWEST_RATERS else "these raters"
 
 
 # Verified -------------------------------------------------------------------------------------------------------------

@@ -3,24 +3,29 @@
 A system's cell of a question is the mean of its answers there, its label the mean of its raters' labels (a final label
 alone, where there is one). A label is joined by `example_id`, and by `system` (or the run's name) where several systems
 use one id; what cannot be joined is counted with the reason. The labelled answers must be a random sample: with equal
-chances, or with those of the column `inclusion_probability`. Nothing here can see whether they are. Needs the extra
-`stats`.
+chances, with those of the column `inclusion_probability`, or with those of the file of a draw. Nothing here can see
+whether they are. Answers without a score count by their labels, or, without these, as whatever the scale allows.
+
+Differences are simultaneous: the chance that any interval shows a system above another that is not is (1 - level) / 2
+in all, over both directions of all pairs on all metrics of the runs, and over all looks (`stats.looks`). A certificate
+is the same inference. Needs the extra `stats`.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from longmark.analysis.compare import Comparison
 from longmark.analysis.grid import Grid
-from longmark.analysis.metaeval.labels import NO_ANSWER, SEVERAL, Rating, Scale, scale_of, text_of
+from longmark.analysis.metaeval.labels import NO_ANSWER, NUMERIC, SEVERAL, Rating, Scale, scale_of, text_of
 from longmark.errors import UnknownName, UserError, options_of
 from longmark.records.metric_name import without_slice
 from longmark.report.document import Section
@@ -28,22 +33,24 @@ from longmark.report.format import counted, listed, metric_titles
 from longmark.report.tables import Column
 from longmark.scores.answers import read_answers
 from longmark.scores.clusters import QUESTION
+from longmark.scores.draws import DrawnAnswer, draw_number, parsed_claim, read_draw
 from longmark.scores.files import name_of, paths_given, shortest_names
 from longmark.scores.labels import FINAL, PROBABILITY, ColumnOptions, Labels, decisive, order_for
 from longmark.scores.observations import Observation
 from longmark.scores.paired import BY_EACH, BY_RUN, Scores, read_scores
 from longmark.stats.corrected import (
+    FEWEST_RATERS,
+    NO_SCALE,
     CorrectedEstimate,
     LabelledScores,
     Transport,
-    between_raters,
     bias_of,
     calibrated,
     corrected,
     raw_of,
     transport,
 )
-from longmark.stats.multiplicity import HOLM, adjust
+from longmark.stats.looks import UNKNOWN_LOOKS, Looks
 
 Cell = tuple[int, int]
 """The places of a question and of a system."""
@@ -58,6 +65,9 @@ class CorrectionOptions:
     calibrate  scores are put on the labels' scale first, by one isotonic regression for all systems
     weight     λ; None: tuned, 1: as the paper on prediction-powered inference has it
     margin     in the labels' units: whether the other systems' labels would have corrected a system as well
+    draw       the file of the draw that chose the labelled answers (`longmark label next`)
+    looks      how often labels are looked at, the caller's word; None: as the draw says, else any number of times
+    level      of a mean's interval. (1 - level) / 2 is the chance that any difference is shown the wrong way
     """
 
     by: str | None = None
@@ -71,14 +81,16 @@ class CorrectionOptions:
     calibrate: bool = True
     weight: float | None = None
     margin: float | None = None
+    draw: str | Path | None = None
+    looks: int | None = None
     level: float = 0.95
     seed: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class CorrectedMetric:
-    """A metric's systems, corrected. means: system -> its mean; pairs: (first, second) -> their difference, with p
-    adjusted by Holm over all pairs of all metrics; transports: system -> whether it needs labels of its own."""
+    """A metric's systems, corrected. means: system -> its mean; pairs: (first, second) -> their difference, with a
+    simultaneous interval and an adjusted p; transports: system -> whether it needs labels of its own."""
 
     metric: str
     means: Mapping[str, CorrectedEstimate]
@@ -89,9 +101,10 @@ class CorrectedMetric:
 @dataclass(frozen=True, slots=True)
 class Correction:
     """What `correct` found. joined: labelled answers with a row; unjoined: reason -> answers without; raters: how many;
-    rater_variance: between them, None where no two labelled the same answers; drawn: the least and the greatest
-    inclusion probability, None where the labels have none; rated: rater -> cell -> label of all raters, also where a
-    final label counts; labelled: what was corrected, and by what."""
+    drawn: the least and the greatest inclusion probability, None where the labels have none; rated: rater -> cell ->
+    label of all raters, also where a final label counts; labelled: what was corrected, and by what; family: which
+    claims share the error; notices: what else of runs and labels should be known; empty: lines without a value;
+    replaced: labels in whose place a later one of the same rater counts."""
 
     file: str
     label: str
@@ -100,11 +113,45 @@ class Correction:
     joined: int
     unjoined: Mapping[str, int]
     raters: int
-    rater_variance: float | None
     drawn: tuple[float, float] | None
     rated: Mapping[str, Mapping[Cell, float]] = field(repr=False)
     labelled: Labelled = field(repr=False)
+    family: Family
     options: CorrectionOptions
+    notices: tuple[str, ...] = ()
+    empty: int = 0
+    replaced: int = 0
+
+    @property
+    def effective_raters(self) -> float | None:
+        """The fewest effective raters of a difference (of one system: of its mean); None where that is not known."""
+        estimates = [pair for metric in self.metrics for pair in metric.pairs.values()]
+        estimates += [] if estimates else [mean for metric in self.metrics for mean in metric.means.values()]
+        known = [each.raters for each in estimates if each.raters is not None and each.rater_variance is not None]
+        return min(known) if known else None
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """The claims that share one error. claims: how many; planned: those that were planned, empty if none were; looks:
+    how often the labels are looked at; undrawn: labelled answers that no draw chose; unlabelled: drawn answers without
+    a label, which count as a further look until they have one."""
+
+    claims: int
+    planned: tuple[str, ...] = ()
+    looks: Looks = UNKNOWN_LOOKS
+    undrawn: int = 0
+    unlabelled: int = 0
+
+    def may_claim(self, better: str, worse: str, metric: str) -> bool:
+        return not self.planned or f"{better} better than {worse} on {metric}" in self.planned
+
+    def in_words(self) -> str:
+        """What the simultaneous level is over."""
+        if self.planned:
+            return f"{counted(len(self.planned), 'planned claim')} and {self.looks.in_words()}"
+        every = f"both directions of all pairs of systems on all metrics ({self.claims:,} claims)"
+        return f"{every} and {self.looks.in_words()}"
 
 
 GivenLabels = str | Path | Iterable[Mapping[str, Any]]
@@ -141,6 +188,7 @@ def correct_runs(runs: str | Path | Sequence[str | Path], labels: GivenLabels, *
         own = name.removesuffix(f".{FINAL}")  # of the raters, where `name` is that of the final labels
         of_raters = [one for one in human.select(metric=own) if one.rater != FINAL] if own in human.metrics else []
         file, declared = human.name, human.scales.get(name)
+        notices, empty, replaced = list(human.notices), human.empty, human.replaced
     scale, scale_of_raters = (
         scale_of(
             [Rating(name, one.rater, one.value, one.line) for one in its],
@@ -152,25 +200,71 @@ def correct_runs(runs: str | Path | Sequence[str | Path], labels: GivenLabels, *
     )
     if not scale.numeric:
         raise UserError(f"{file}: {name} has no numbers; give the order of its values: --order {name}=LOWEST,…,HIGHEST")
-    chances, cells_of = _chances(given, file), _cells(paths, scores)
+    cells_of = _cells(paths, scores)
     values, unjoined = _joined(given, scale, cells_of)
     if not values:
         raise UserError(
             f"{file}: no label belongs to an answer of these systems: "
             + "; ".join(f"{why} ({count:,})" for why, count in unjoined.items())
         )
-    cells = sorted({cell for its in values.values() for cell in its})
-    variance = between_raters(values)
+    cells = sorted({cell for labels_of_rater in values.values() for cell in labels_of_rater})
+    drawn_answers = None if chosen.draw is None else read_draw(Path(chosen.draw))
+    chances = _chances(given, file) if drawn_answers is None else _chances_drawn(drawn_answers)
+    family = _family(scores, chosen, drawn_answers, set(cells), cells_of)
     places = [scores.systems.index(name) for name in chosen.systems or scores.systems]
-    tables = Labelled(scores, values, _weights(chances, cells_of), variance or 0.0)
-    found = [_metric(tables, metric, places, chosen) for metric in metrics]
+    bounds = (scale.low, scale.high) if _declared(scale) and scale.low is not None and scale.high is not None else None
+    tables = Labelled(scores, values, _weights(chances, cells_of), bounds)
     return Correction(
-        *(file, name, scale, tuple(_adjusted(found, chosen.level)), len(cells), unjoined, len(values), variance),
+        *(file, name, scale, tuple(_metric(tables, metric, places, chosen, family) for metric in metrics)),
+        *(len(cells), unjoined, len(values)),
         drawn=(min(chances.values()), max(chances.values())) if chances else None,
         rated=_joined(of_raters, scale_of_raters, cells_of)[0],
         labelled=tables,
+        family=family,
         options=chosen,
+        notices=(*scores.notices, *notices),
+        empty=empty,
+        replaced=replaced,
     )
+
+
+def _declared(scale: Scale) -> bool:
+    """Whether the ends of the scale are known, and not only the least and the greatest label seen."""
+    return scale.kind != NUMERIC or bool(scale.declared)
+
+
+def _family(
+    scores: Scores,
+    options: CorrectionOptions,
+    answers: Sequence[DrawnAnswer] | None,
+    labelled: Collection[Cell],
+    cells_of: Mapping[str, Mapping[Cell, set[str]]],
+) -> Family:
+    """What the error is shared over. UserError for a planned claim that is about other systems or metrics."""
+    systems = len(scores.systems)
+    every = systems * (systems - 1) * len(scores.named(()))
+    if answers is None:
+        return Family(every, looks=Looks(planned=options.looks))
+    plan = answers[0].plan
+    claims = [parsed_claim(text) for text in plan.claims]
+    drawn = {
+        cell
+        for answer in answers
+        if answer.drawn
+        for cell, names in cells_of.get(answer.example_id, {}).items()
+        if not answer.system or answer.system in names
+    }
+    unlabelled = len(drawn - set(labelled))
+    looks = Looks() if unlabelled else Looks(draw_number(answers), plan.looks)
+    if options.looks is not None:
+        raise UserError("the number of looks is the draw's: omit --looks where --draw is given")
+    planned = tuple(map(str, claims))
+    return Family(len(planned) or every, planned, looks, len(set(labelled) - drawn), unlabelled)
+
+
+def _chances_drawn(answers: Sequence[DrawnAnswer]) -> dict[_Named, float]:
+    """The inclusion probabilities of the answers of a draw."""
+    return {(answer.example_id, answer.system): answer.probability for answer in answers}
 
 
 _Named = tuple[str, str]
@@ -278,55 +372,72 @@ def _joined(
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
-    """What makes a metric's table: the scores, rater -> cell -> label, the cells' weights (none: all alike)."""
+    """What makes a metric's table: the scores, rater -> cell -> label, the cells' weights (none: all alike), the ends
+    of the labels' scale (None: not known)."""
 
     scores: Scores
     values: Mapping[str, Mapping[Cell, float]]
     weights: Mapping[Cell, float]
-    variance: float
+    bounds: tuple[float, float] | None
 
     def table(self, metric: str) -> LabelledScores:
         matrix = self.scores.matrix(metric)
-        labels, raters = np.full_like(matrix, np.nan), [np.zeros_like(matrix) for _ in self.values]
+        of_raters = [np.full_like(matrix, np.nan) for _ in self.values]
+        for labels_of_rater, values in zip(of_raters, self.values.values(), strict=True):
+            for cell, value in values.items():
+                labels_of_rater[cell] = value
+        given = ~np.isnan(of_raters)
+        counts = given.sum(axis=0)
+        labels = np.where(counts > 0, np.where(given, of_raters, 0.0).sum(axis=0) / np.maximum(counts, 1), np.nan)
         weights = np.ones_like(matrix) if self.weights else None
-        for cell in {cell for its in self.values.values() for cell in its}:
-            own = {place: its[cell] for place, its in enumerate(self.values.values()) if cell in its}
-            labels[cell] = sum(own.values()) / len(own)
-            for place in own:
-                raters[place][cell] = 1 / len(own)
+        for cell, weight in self.weights.items():
             if weights is not None:
-                weights[cell] = self.weights[cell]
+                weights[cell] = weight
+        unscored = self.scores.shares_unscored(metric)
+        lost = [self._lost(metric, system, unscored) for system in self.scores.systems]
         clusters = None if self.scores.cluster == QUESTION else self.scores.clusters
-        return LabelledScores(matrix, labels, weights, None, clusters, raters, self.variance)
+        return LabelledScores(matrix, labels, weights, None, clusters, of_raters, unscored, lost, self.bounds)
+
+    def _lost(self, metric: str, system: str, unscored: NDArray[np.float64]) -> float:
+        """How many answers of a system are missing of which no row tells the question."""
+        without_score, _ = self.scores.unanswered(metric, system)
+        scored, _ = self.scores.rows_scored(metric, system)
+        has_row = ~np.isnan(self.scores.matrix(metric, unscored=0.0)[:, self.scores.systems.index(system)])
+        no_row = int((~np.isnan(unscored[:, 0]) & ~has_row).sum())
+        return max(0.0, float(without_score - (self.scores.rows(metric, system) - len(scored)) - no_row))
 
 
-def _metric(tables: Labelled, metric: str, compared: Sequence[int], options: CorrectionOptions) -> CorrectedMetric:
+def _metric(
+    tables: Labelled, metric: str, compared: Sequence[int], options: CorrectionOptions, family: Family
+) -> CorrectedMetric:
     scores, table = tables.scores, tables.table(metric)
     places = [place for place in compared if not np.isnan(table.scores[:, place]).all()]
     used = calibrated(table, options.seed) if options.calibrate else table
 
-    def made_of(sides: dict[int, float]) -> CorrectedEstimate:
-        how: Any = {"weight": options.weight, "level": options.level}
-        return replace(corrected(used, sides, **how), raw=raw_of(table, sides), bias=bias_of(used, sides, **how))
+    def estimate(sides: dict[int, float], level: float) -> CorrectedEstimate:
+        made = corrected(used, sides, weight=options.weight, level=level)
+        # calibrated scores are shrunk towards the mean, so that also a fair judge's would seem to favour a system
+        bias = None if options.calibrate else bias_of(used, sides, weight=options.weight, level=options.level)
+        return replace(made, raw=raw_of(table, sides), bias=bias)
 
-    sides = [{place: 1.0} for place in places]
-    pairs = [{first: 1.0, second: -1.0} for first, second in combinations(places, 2)]
-    made = list(map(made_of, (*sides, *pairs)))
-    names = [scores.systems[place] for place in places]
-    checked = {} if options.margin is None else {p: transport(table, p, options.margin, options.seed) for p in places}
-    return CorrectedMetric(
-        metric,
-        dict(zip(names, made, strict=False)),
-        dict(zip(combinations(names, 2), made[len(names) :], strict=True)),
-        {scores.systems[place]: one for place, one in checked.items()},
-    )
+    means = {scores.systems[place]: estimate({place: 1.0}, options.level) for place in places}
+    pairs = {}
+    for first, second in combinations(places, 2):
+        error = pair_error(table, (first, second), family, options.level)
+        pair = estimate({first: 1.0, second: -1.0}, 1 - 2 * error)
+        adjusted = None if pair.p is None else min(1.0, pair.p * (1 - options.level) / (2 * error))
+        pairs[scores.systems[first], scores.systems[second]] = replace(pair, p=adjusted)
+    margin = options.margin
+    checked = {} if margin is None else {place: transport(table, place, margin, options.seed) for place in places}
+    transports = {scores.systems[place]: result for place, result in checked.items()}
+    return CorrectedMetric(metric, means, pairs, transports)
 
 
-def _adjusted(found: Sequence[CorrectedMetric], level: float) -> Iterator[CorrectedMetric]:
-    """With p adjusted for all pairs of all metrics."""
-    p = iter(adjust([pair.p for one in found for pair in one.pairs.values()], HOLM, 1 - level).adjusted)
-    for one in found:
-        yield replace(one, pairs={names: replace(pair, p=next(p)) for names, pair in one.pairs.items()})
+def pair_error(table: LabelledScores, places: tuple[int, int], family: Family, level: float) -> float:
+    """The one-sided error of a difference of two systems: its part of (1 - level) / 2."""
+    labelled = int((~np.isnan(table.labels[:, list(places)])).any(axis=1).sum())
+    answers = len(table.scores) if table.unscored is None else int((~np.isnan(table.unscored[:, 0])).sum())
+    return family.looks.error(family.claims, labelled, answers, (1 - level) / 2)
 
 
 # As a page ------------------------------------------------------------------------------------------------------------
@@ -345,13 +456,15 @@ def section(found: Correction) -> Section:
     checks = {(one.metric, name): its for one in found.metrics for name, its in one.transports.items()}
     metric = Column("metric", lambda row: row[0], kind="metric")
     system, first, second = Column("system", _at(1)), Column("first", _at(1)), Column("second", _at(2))
-    scale = "scores on the labels' scale" if found.options.calibrate else "scores as they are"
-    grids = [
-        _grid("corrected-means", "Corrected means", (metric, system), means, _MEANS.format(found.label, scale)),
-    ]
+    biased = not found.options.calibrate
+    note = _MEANS.format(found.label) + (_BIAS.format(_BIAS_OF[0]) if biased else "")
+    grids = [_grid("corrected-means", "Corrected means", (metric, system), means, note, biased=biased)]
     if pairs:
+        alpha = 1 - found.options.level
+        note = _DIFFERENCES.format(found.family.in_words(), alpha / 2, alpha)
+        note += _BIAS.format(_BIAS_OF[1]) if biased else ""
         heads = (metric, first, second)
-        grids.append(_grid("corrected-differences", "Corrected differences", heads, pairs, _DIFFERENCES))
+        grids.append(_grid("corrected-differences", "Corrected differences", heads, pairs, note, biased=biased))
     if checks:
         residual = Column("residual (90 % CI)", lambda row: checks[row].residual, 3, key="residual")
         grids.append(
@@ -366,16 +479,20 @@ def section(found: Correction) -> Section:
 
 
 _MEANS = (
-    "In the labels' units ({}). scores alone: their mean, in their own units. bias: the mean of score - label, {}; "
-    "above 0, the judge scores the system too high. worth: how many labels alone would give as narrow an interval."
+    "In the labels' units ({}). scores alone: their mean, in their own units. worth: how many labels alone would give "
+    "as narrow an interval."
 )
 _DIFFERENCES = (
-    "first - second, in the labels' units. bias: above 0, the judge favours the first. p: of Student's t, adjusted by "
-    "Holm over all pairs and metrics."
+    "first - second, in the labels' units. The intervals are simultaneous, and p is adjusted, over {}: the chance that "
+    "any of them shows a system above another that is not is at most {:.3g}. An interval leaves out 0 where p "
+    "is at most {:.3g}."
 )
+_BIAS = " bias: of score - label, {}, as the scores are in the labels' units."
+_BIAS_OF = ("above 0 the judge scores the system too high", "above 0 the judge favours the first")
 _TRANSPORT = (
     "residual: mean of label - score, calibrated on the other systems' labels, less theirs. pass: its interval is "
-    "inside ± {:g}; fail: outside."
+    "inside ± {:g}, so that the others' labels would have corrected this system as well. fail: outside, since the "
+    "judge treats it differently, or since it is better or worse than noisy scores can show."
 )
 
 
@@ -384,11 +501,18 @@ def _at(place: int) -> Callable[[Sequence[str]], str]:
 
 
 def _grid(
-    name: str, title: str, heads: Sequence[Column], of: Mapping[tuple[str, ...], CorrectedEstimate], note: str
+    name: str,
+    title: str,
+    heads: Sequence[Column],
+    of: Mapping[tuple[str, ...], CorrectedEstimate],
+    note: str,
+    *,
+    biased: bool,
 ) -> Grid[tuple[str, ...]]:
+    bias = (Column("bias", lambda row: of[row].bias, 3),) if biased else ()
     columns = (
         Column("corrected", lambda row: of[row], 3),
-        Column("bias", lambda row: of[row].bias, 3),
+        *bias,
         Column("labels alone", lambda row: of[row].people, 3, spare=1),
     )
     beside = (
@@ -401,38 +525,76 @@ def _grid(
     return Grid(name, title, heads, list(of), columns, None, note, unit="answers", beside=(*p, *beside))
 
 
+def shown(correction: Correction, metric: CorrectedMetric) -> list[tuple[str, str]]:
+    """The pairs of which the labels show that the first is above the second, planned claims only where there is a plan
+    and every drawn answer has a label."""
+    pairs = []
+    for (first, second), pair in metric.pairs.items():
+        if pair.low is None or pair.high is None or pair.low <= 0 <= pair.high:
+            continue
+        above, below = (first, second) if pair.low > 0 else (second, first)
+        if correction.family.may_claim(above, below, metric.metric):
+            pairs.append((above, below))
+    return pairs
+
+
 def _says(found: Correction) -> str:
     """Who is better after the correction, and what it rests on."""
-    says, titles = [], metric_titles(one.metric for one in found.metrics)
-    for one in (one for one in found.metrics if one.pairs):
-        apart = [
-            " above ".join(names if (pair.value or 0) > 0 else names[::-1])
-            for names, pair in one.pairs.items()
-            if pair.p is not None and pair.p <= 1 - found.options.level
-        ]
-        none = "significant" if any(pair.p is not None for pair in one.pairs.values()) else "corrected"
-        says.append(f"{listed(apart) if apart else f'no {none} difference'} on {titles[one.metric]}")
-    without = {name: why for one in found.metrics for name, mean in one.means.items() if (why := mean.reason)}
+    says, titles = [], metric_titles(metric.metric for metric in found.metrics)
+    for metric in (metric for metric in found.metrics if metric.pairs):
+        above = [" above ".join(pair) for pair in shown(found, metric)]
+        none = "significant" if any(pair.p is not None for pair in metric.pairs.values()) else "corrected"
+        planned = " planned" if found.family.planned else ""
+        says.append(f"{listed(above) if above else f'no {none}{planned} difference'} on {titles[metric.metric]}")
+    without = {name: why for metric in found.metrics for name, mean in metric.means.items() if (why := mean.reason)}
     corrects = "They correct the scores of all answers."
     if without:
         corrects = f"No corrected interval of {'; '.join(f'{name} ({why})' for name, why in without.items())}."
-        corrects += " Draw answers to label by `longmark label next`."
+        corrects += " " + remedy_of(found, without.values())
     rests = f"{counted(found.joined, 'labelled answer')} by {counted(found.raters, 'rater')}"
     words = "; ".join(says)
     words = words[0].upper() + words[1:] if words.startswith("no ") else words
     return f"{words}{'. ' if words else ''}Labels ({found.label}): {rests}. {corrects}"
 
 
+def remedy_of(correction: Correction, reasons: Iterable[str]) -> str:
+    """What to do where these reasons stand in the way of an interval."""
+    if any(NO_SCALE in reason for reason in reasons):
+        label = correction.label
+        return f"Name every value of the scale, lowest first: --order {label}=LOWEST,…,HIGHEST."
+    return "Draw answers to label by `longmark label next`."
+
+
+def raters_in_words(correction: Correction) -> str:
+    """Whether the intervals are about other raters, too, or about these only."""
+    effective = correction.effective_raters
+    if correction.raters < 2:
+        return "There is one rater: the results are about this rater's labels only, and how people differ is not known."
+    if effective is None:
+        return "No two raters labelled the same answers: the results are about these raters only."
+    if effective < FEWEST_RATERS:
+        return (
+            f"The results are about these {correction.raters} raters only: {FEWEST_RATERS} or more are needed for "
+            "people in general. How far the raters differ about the systems is in the intervals."
+        )
+    return (
+        f"The {correction.raters} raters stand for others like them: how far they differ about the systems is in the "
+        "intervals."
+    )
+
+
 def _note(found: Correction) -> str:
     how = "calibrated by one isotonic regression for all systems" if found.options.calibrate else "as they are"
     lost = "; ".join(f"{count:,} {why}" for why, count in found.unjoined.items())
-    raters = (
-        f"The variance between raters ({found.rater_variance:.3g}) is in the intervals."
-        if found.rater_variance is not None
-        else "No two raters labelled the same answers: how raters differ is not in the intervals."
-    )
-    chances = " to ".join(dict.fromkeys(f"{one:.3g}" for one in found.drawn or ()))
+    chances = " to ".join(dict.fromkeys(f"{chance:.3g}" for chance in found.drawn or ()))
     sample = f"a random sample of all{f', drawn with the probabilities {chances}' if chances else ''}"
-    return f"Valid only if the labelled answers are {sample}. Scores: {how}. {raters}" + (
-        f" Labels without an answer: {lost}." if lost else ""
-    )
+    notes = [f"Valid only if the labelled answers are {sample}. Scores: {how}. {raters_in_words(found)}"]
+    if found.family.unlabelled:
+        count = counted(found.family.unlabelled, "drawn answer has", "drawn answers have")
+        notes.append(f"{count} no label yet; until then the labels count as looked at any number of times.")
+    if found.family.undrawn:
+        count = counted(found.family.undrawn, "labelled answer was", "labelled answers were")
+        notes.append(f"{count} not drawn: these labels are no random sample.")
+    if lost:
+        notes.append(f"Labels without an answer: {lost}.")
+    return " ".join((*notes, *found.notices))

@@ -1,9 +1,13 @@
 """`label next`: which answers people label next, and with which probability each was chosen.
 
 Whole questions are drawn, with the answers of all compared systems, because what these have in common cancels in a
-difference. Without earlier labels every question has the same chance. With labels of 20 questions or more, half of the
-chance is alike for all, and half goes by how far labels are expected from the scores (`stats.drawing`). A later draw
-gives each answer the probability that one of the draws chose it.
+difference. Answers without a score are drawn as others are: their labels say what a failure is worth. Without earlier
+labels every question has the same chance. With labels of 20 questions or more, half of the chance is alike for all, and
+half goes by how far labels are expected from the scores (`stats.drawing`). A later draw gives each answer the
+probability that one of the draws chose it.
+
+The first draw fixes the plan: how many draws there will be (`looks`), and which claims (`claims`); the file keeps it,
+and each further draw is one more look at the labels, which costs a part of the error (`stats.looks`).
 """
 
 from __future__ import annotations
@@ -19,50 +23,60 @@ import orjson
 from numpy.typing import NDArray
 
 from longmark.analysis.corrected import (
-    CorrectedMetric,
+    Correction,
     CorrectionOptions,
     GivenLabels,
     ScoredAnswer,
     answers_of,
     correct_runs,
 )
-from longmark.errors import UserError, options_of
+from longmark.errors import UnknownName, UserError, options_of
 from longmark.records.write import replacing
 from longmark.report.format import counted, fixed, listed
-from longmark.scores.draws import DrawnAnswer, read_draw
+from longmark.scores.draws import DrawnAnswer, Plan, draw_number, parsed_claim, read_draw
 from longmark.scores.files import paths_given
-from longmark.scores.paired import read_scores
+from longmark.scores.paired import Scores, read_scores
+from longmark.stats.corrected import FEWEST_COVERED
 from longmark.stats.drawing import probabilities, residual_sizes, systematic
+from longmark.stats.looks import Looks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DrawOptions(CorrectionOptions):
     """n: answers to draw; floor: the part of the chance that is alike for all; earlier: the file of an earlier draw,
-    which has its labels' probabilities."""
+    which has its labels' probabilities and the plan; looks: how many draws there will be, in all; claims: what may be
+    claimed, each "A better than B on METRIC"; both for the first draw only."""
 
     n: int = 50
     floor: float = 0.5
     earlier: Path | None = None
+    claims: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         if self.n < 1:
             raise UserError(f"label next: expected a number of answers of 1 or more, found {self.n}")
         if not 0 < self.floor <= 1:
             raise UserError(f"label next: the floor is above 0, at most 1; found {self.floor}")
+        if self.earlier is not None and (self.looks is not None or self.claims):
+            raise UserError("label next: the plan is that of the first draw; omit --looks and --claim with --earlier")
 
 
 @dataclass(frozen=True, slots=True)
 class Draw:
-    """answers: of every question with a score, each with the probability that it was drawn by now; new, questions, of:
-    how many answers and questions this draw added, of how many questions; forecast: the half-width of a corrected
-    difference (of one system: of its mean) now, and with the new labels; None without labels."""
+    """answers: of every question, each with the probability that it was drawn by now; new, questions, of: how many
+    answers and questions this draw added, of how many questions; looks: which look at the labels this draw makes;
+    labelled: the fewest answers of a system that will have been drawn; forecast: the half-width of a corrected
+    difference (of one system: of its mean) now, and with the new labels; None without labels; notices: of the runs."""
 
     answers: tuple[DrawnAnswer, ...]
     new: int
     questions: int
     of: int
     by_labels: bool
+    looks: Looks
+    labelled: int
     forecast: tuple[float, float] | None = None
+    notices: tuple[str, ...] = ()
 
 
 def label_next(runs: str | Path | Sequence[str | Path], labels: GivenLabels | None = None, **options: Any) -> Draw:
@@ -78,25 +92,32 @@ def label_next(runs: str | Path | Sequence[str | Path], labels: GivenLabels | No
     if len(metrics) != 1:
         raise UserError(f"label next draws for one metric; choose one with --metrics: {listed(metrics)}")
     places = np.array([scores.systems.index(name) for name in chosen.systems or scores.systems], dtype=np.int64)
-    known = ~np.isnan(scores.matrix(metrics[0]))
+    known = ~np.isnan(scores.matrix(metrics[0], unscored=0.0))  # cells with an answer, scored or not
     scored = known[:, places].any(axis=1)
     answers = [one for one in answers_of(paths, scores) if one.cell[1] in places and known[one.cell]]
+    plan = _planned(chosen, scores)
+    number = 1 if chosen.earlier is None else None
     _refuse_alike(answers)
     had, before = np.zeros_like(known), np.zeros(len(known))  # drawn or labelled; with which probability
+    by_draw: dict[tuple[str, str], int | None] = {}
     sizes, forecast = None, None
     if labels is not None:
         same = {name: getattr(chosen, name) for name in CorrectionOptions.__slots__}
-        found = correct_runs(paths, labels, **{**same, "metrics": metrics})
+        found = correct_runs(paths, labels, **{**same, "metrics": metrics, "looks": None})
         if found.drawn and chosen.earlier is None:
             raise UserError("the labels were drawn with unequal probabilities: give the file of that draw by --earlier")
         table = found.labelled.table(metrics[0])
-        had |= table.both
+        had |= ~np.isnan(table.labels)
         before[:] = had[:, places].sum() / known[:, places].sum()
-        sizes, forecast = residual_sizes(table, places), _forecast(found.metrics[0], chosen.n)
+        sizes, forecast = residual_sizes(table, places), _forecast(found, chosen.n)
     if chosen.earlier is not None:
-        for one, earlier in zip(answers, _earlier(answers, chosen.earlier), strict=True):
-            before[one.cell[0]] = earlier.probability
-            had[one.cell] |= earlier.drawn
+        earlier_answers = list(_earlier(answers, chosen.earlier))
+        last = draw_number(earlier_answers)
+        number, plan = None if last is None else last + 1, earlier_answers[0].plan
+        for answer, earlier in zip(answers, earlier_answers, strict=True):
+            before[answer.cell[0]] = earlier.probability
+            had[answer.cell] |= earlier.drawn
+            by_draw[answer.example_id, answer.system] = earlier.draw
     among: NDArray[np.bool_] = np.logical_and(scored, (known & ~had)[:, places].any(axis=1))
     each = max(1, round(len(answers) / max(1, int(scored.sum()))))
     count = min(max(1, chosen.n // each), int(among.sum()))
@@ -106,25 +127,59 @@ def label_next(runs: str | Path | Sequence[str | Path], labels: GivenLabels | No
     new = np.zeros_like(among)
     new[among] = systematic(now[among], chosen.seed)
     chances = before + (1 - before) * now
+    looks = Looks(number, plan.looks)
     drawn = tuple(
         DrawnAnswer(
-            *(one.example_id, one.system, one.question_id),
-            float(chances[one.cell[0]]),
-            bool(had[one.cell] or new[one.cell[0]]),
-            one.digest,
+            *(answer.example_id, answer.system, answer.question_id),
+            float(chances[answer.cell[0]]),
+            bool(had[answer.cell] or new[answer.cell[0]]),
+            answer.digest,
+            number if new[answer.cell[0]] and not had[answer.cell] else by_draw.get((answer.example_id, answer.system)),
+            plan,
         )
-        for one in answers
+        for answer in answers
     )
-    added = sum(bool(new[one.cell[0]] and not had[one.cell]) for one in answers)
-    return Draw(drawn, added, count, int(scored.sum()), sizes is not None, forecast)
+    added = sum(bool(new[answer.cell[0]] and not had[answer.cell]) for answer in answers)
+    of_system = [sum(answer.drawn for answer in drawn if answer.system == name) for name in {a.system for a in drawn}]
+    return Draw(
+        *(drawn, added, count, int(scored.sum()), sizes is not None, looks, min(of_system)),
+        forecast=forecast,
+        notices=scores.notices,
+    )
 
 
-def _forecast(found: CorrectedMetric, n: int) -> tuple[float, float] | None:
-    made = [one for one in (*found.pairs.values(), *found.means.values()) if one.low is not None]
-    if not made or made[0].ends is None:
+def _planned(options: DrawOptions, scores: Scores) -> Plan:
+    """The plan of a first draw. UnknownName for a claim about a system or a metric that is not there."""
+    claims = [parsed_claim(text) for text in options.claims]
+    for claim in claims:
+        for system in (claim.better, claim.worse):
+            if system not in scores.systems:
+                raise UnknownName("system", system, scores.systems, f"There are {listed(scores.systems)}.")
+        if claim.metric not in scores.metrics:
+            raise UnknownName("metric", claim.metric, scores.metrics, f"The runs have {listed(scores.metrics)}.")
+    Looks(None, options.looks)
+    return Plan(options.looks, tuple(map(str, claims)))
+
+
+def _forecast(found: Correction, n: int) -> tuple[float, float] | None:
+    """Half of the interval of the first difference (of one system: of its mean) now, and with n labels more.
+
+    In units of the present variance V(m) = c / m + rest: what labels cause shrinks with their number m, what the scores
+    of all N answers leave uncertain does not. With all answers labelled it is that of labels alone, V(N) = worth / N.
+    """
+    metric = found.metrics[0]
+    estimates = [*metric.pairs.values(), *metric.means.values()]
+    estimate = next((each for each in estimates if each.ends is not None and each.worth), None)
+    if estimate is None or estimate.ends is None or estimate.worth is None:
         return None
-    half = (made[0].ends[1] - made[0].ends[0]) / 2
-    return half, half * sqrt(made[0].labelled / (made[0].labelled + n))
+    half = (estimate.ends[1] - estimate.ends[0]) / 2
+    labelled, answers = estimate.labelled, estimate.n
+    if labelled >= answers:
+        return half, half
+    least = min(1.0, estimate.worth / answers)
+    caused = (1 - least) / (1 / labelled - 1 / answers)
+    then = 1 - caused * (1 / labelled - 1 / min(answers, labelled + n))
+    return half, half * sqrt(max(least, then))
 
 
 def _earlier(answers: Sequence[ScoredAnswer], path: Path) -> Iterator[DrawnAnswer]:
@@ -160,13 +215,21 @@ def write(draw: Draw, path: Path) -> None:
 
 def in_words(draw: Draw) -> str:
     """How many answers were drawn, how, and what they are good for."""
+    chances = list(dict.fromkeys(f"{end([answer.probability for answer in draw.answers]):.3g}" for end in (min, max)))
     how = "more where labels are expected far from the scores" if draw.by_labels else "with equal chances"
-    chances = [f"{end([one.probability for one in draw.answers]):.3g}" for end in (min, max)]
     text = (
         f"{counted(draw.new, 'answer')} drawn: {counted(draw.questions, 'question')} of {draw.of:,}, {how}. Inclusion "
-        f"probabilities: {' to '.join(dict.fromkeys(chances))}."
+        f"probabilities: {' to '.join(chances)}."
     )
-    if draw.forecast is None:
-        return text
-    now, then = (fixed(one, 3) for one in draw.forecast)
-    return f"{text} The corrected interval is now ± {now}; with these labels about ± {then}."
+    if draw.looks.number is None:
+        text += " The earlier draw does not say its number: a claim must hold at any number of looks."
+    else:
+        text += f" This is draw {draw.looks.number} of {draw.looks.planned or 'any number'}."
+    if draw.labelled < FEWEST_COVERED:
+        text += (
+            f" A certificate needs {FEWEST_COVERED} labelled answers of each system; {draw.labelled} are drawn by now."
+        )
+    if draw.forecast is not None:
+        now, then = (fixed(half, 3) for half in draw.forecast)
+        text += f" The corrected interval is now ± {now}; with these labels about ± {then}."
+    return " ".join((text, *draw.notices))

@@ -219,8 +219,11 @@ def add_gate(one: argparse.ArgumentParser) -> None:
     add(end, "--margin", "[METRIC=]NUMBER", margin)
 
 
-def add_labels(one: argparse.ArgumentParser, *, required: bool = False, transport: bool = True) -> None:
-    """The options of labels that correct scores (`analysis.corrected`). transport: with the check of it."""
+def add_labels(
+    one: argparse.ArgumentParser, *, required: bool = False, transport: bool = True, sample: bool = True
+) -> None:
+    """The options of labels that correct scores (`analysis.corrected`). transport: with the check of it; sample: with
+    how the labelled answers were chosen."""
     labels = one.add_argument_group("labels of a random sample of the answers")
     text = "correct means and differences by people's labels (as for metaeval)"
     add(labels, "--labels", "FILE", text, required=required)
@@ -229,6 +232,10 @@ def add_labels(one: argparse.ArgumentParser, *, required: bool = False, transpor
     add(labels, "--order", "LABEL=LOWEST,…", text)
     add(labels, "--map", "FIELD=COLUMN", "read a field of the labels from this column; repeatable")
     add(labels, "--no-calibration", "", "correct the scores as they are (default: on the labels' scale)")
+    if sample:
+        add(labels, "--draw", "FILE", "the draw that chose the labelled answers (longmark label next)")
+        text = "state that labels are looked at N times at most (default: as the draw says, else any number of times)"
+        add(labels, "--looks", "N", text)
     text = "check whether the other systems' labels correct a system, within this margin"
     if transport:
         add(labels, "--transport", "MARGIN", text, type=float)
@@ -239,7 +246,7 @@ def corrections_of(arguments: argparse.Namespace) -> dict[str, Any] | None:
     is given without it."""
     from longmark.errors import UserError
 
-    names = ("label", "map", "order", "no_calibration", "transport")
+    names = ("label", "map", "order", "no_calibration", "transport", "draw", "looks")
     if arguments.labels is None:
         if given := [one for one in names if getattr(arguments, one, None)]:
             raise UserError(f"--{given[0].replace('_', '-')} needs labels: add --labels FILE")
@@ -250,6 +257,8 @@ def corrections_of(arguments: argparse.Namespace) -> dict[str, Any] | None:
         "order": orders(arguments.order, "LABEL=LOWEST,…"),
         "calibrate": not arguments.no_calibration,
         "margin": getattr(arguments, "transport", None),
+        "draw": getattr(arguments, "draw", None),
+        "looks": getattr(arguments, "looks", None),
         "level": 1 - getattr(arguments, "alpha", 0.05),
         "seed": getattr(arguments, "seed", 0),
     }

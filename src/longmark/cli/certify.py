@@ -27,8 +27,9 @@ def certify(arguments: argparse.Namespace) -> int:
     if arguments.sign is not None:
         _ssh_keygen()
     options = corrections_of(arguments) or {}
-    same: dict[str, Any] = {name: options[name] for name in ("label", "mapping", "order", "calibrate", "seed")}
+    same: dict[str, Any] = {name: options[name] for name in ("label", "mapping", "order", "calibrate", "looks", "seed")}
     files: dict[str, Any] = {"labels": str(arguments.labels), "audit": arguments.audit and str(arguments.audit)}
+    files["draw"] = arguments.draw and str(arguments.draw)
     how: dict[str, Any] = {name: getattr(arguments, name) for name in ("claim", "equal_chances", "by")}
     runs = tuple(map(str, arguments.runs))
     made = certified(Claimed(runs=runs, cluster=arguments.cluster or "question_id", **files, **how, **same))

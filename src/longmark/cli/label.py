@@ -16,9 +16,9 @@ def draw(arguments: argparse.Namespace) -> int:
     if arguments.out.exists():
         raise UserError(f"{arguments.out} exists; a draw is not made twice: name another --out")
     options = (corrections_of(arguments) or {}) | {
-        name: getattr(arguments, name) for name in ("by", "n", "floor", "seed")
+        name: getattr(arguments, name) for name in ("by", "n", "floor", "looks", "seed")
     }
-    options |= {"metrics": scores_in(arguments.metrics), "systems": split(arguments.systems)}
+    options |= {"metrics": scores_in(arguments.metrics), "systems": split(arguments.systems), "claims": arguments.claim}
     cluster = cluster_of(arguments.cluster, arguments.runs)
     made = label_next(arguments.runs, arguments.labels, cluster=cluster, earlier=arguments.earlier, **options)
     write(made, arguments.out)

@@ -84,9 +84,13 @@ def _label(verbs: Any) -> None:
     floor = "the part of the chance that is alike for all questions (default: 0.5)"
     add(one, "--floor", "SHARE", floor, type=share, default=0.5)
     add(one, "--earlier", "FILE", "the file of the draw before this one")
+    looks = "the first draw: plan N draws in all, so that each costs 1 / N of the error (default: not planned)"
+    add(one, "--looks", "N", looks)
+    claim = "the first draw: plan to claim this alone, 'A better than B on METRIC'; repeatable"
+    add(one, "--claim", "TEXT", claim, action="append", default=[])
     add(one, "--seed", "N", "seed of the draw (default: 0)", type=whole, default=0)
     add_cluster(one)
-    add_labels(one, transport=False)
+    add_labels(one, transport=False, sample=False)
 
     text = "Certify that one system is better than another by people's labels, or list what is missing (exit code 3)."
     one = add_verb(verbs, "certify", "certify:certify", text)

@@ -1,7 +1,7 @@
 """Means of systems and their differences from a judge's scores of all answers, corrected by people's labels of some.
 
     m_i   = y_h + λ (g_i - g_h)          g_i: a score, calibrated or as it is; h: the stratum of answer i
-    mean  = average of m_i over all answers that have a score
+    mean  = average of m_i over all answers
     y_h, g_h: the means of labels and of scores over the labelled answers of stratum h, weighted by w_i = 1 / (the
               probability that the answer was chosen for labelling)
 
@@ -13,12 +13,20 @@ inference (Angelopoulos et al. 2023) with power tuning (Angelopoulos, Duchi and 
 predictions (Zrnic and Candès 2024); weights and strata as in the survey literature (Särndal, Swensson and Wretman 1992,
 chapter 6: the generalised difference estimator).
 
-The estimate is linear in what each question adds, so its variance is the sum of squares of what each cluster adds (all
-answers to its questions, of both systems), the labelled part of stratum h times sqrt(G_h / (G_h - 1)), G_h clusters of
-it having a label. The interval takes Student's t with the degrees of freedom of the labelled clusters
-(`stats.clusters`), less one for each further stratum and for λ. Labels that are 0 or 1 have Wilson's interval of a
-mean, for as many labels as would give this variance. What raters have in common is added: sum over raters of (their
-share of the labels of one side less that of the other)² times the variance between raters (`between_raters`).
+**Answers without a score** all have one constant score, the mean of the system's others, so that their labels decide.
+With ten labels or more they are a stratum. If none of them is labelled, or too many or too few to be chosen by chance,
+the interval holds whatever labels of the scale they would get.
+
+**Variance.** The estimate is linear in what each question adds, so its variance is the sum of squares of what each
+cluster adds (all answers to its questions, of both systems), the labelled part of stratum h times sqrt(G_h / (G_h -
+1)), G_h clusters of it having a label. What raters add is their variance about each other, of the systems' contrast:
+severity cancels where the same raters label both systems, a taste for one system does not (`rater_variance`). The
+interval takes Student's t with Satterthwaite's degrees of freedom of the two sums: labelled clusters (`stats.clusters`,
+less one for each further stratum and for λ), and raters less one. Labels that are 0 or 1 have Wilson's interval of a
+mean, for as many labels as would give this variance.
+
+**What the sample may have missed** is counted by `stats.unseen`: each end of the interval is the wider one of Student's
+(or Wilson's) and of the limit that a labelled answer at the end of the scale, not seen so far, would allow.
 
 Deviations: Hájek's weights (shares, not totals) instead of Horvitz and Thompson's; λ is clipped to [0, 1].
 """
@@ -28,6 +36,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -39,16 +49,28 @@ from longmark.stats.means import WILSON, few_clusters, wilson
 from longmark.stats.results import Estimate, check_level
 from longmark.stats.samples import Floats, Ints, Seed, generator
 from longmark.stats.student import STUDENT, t_quantile, two_sided
+from longmark.stats.unseen import Influences, Unseen, counted_as
+
+Mask = NDArray[np.bool_]
 
 FEWEST = 10
-"""Labels of a system below which nothing is corrected."""
+"""Labels of a system below which nothing is corrected, and of answers without a score to be a stratum."""
 FEWEST_COVERED = 50
 """Labels from which on the intervals kept their level in simulation (docs/coverage.md); below, a remark says so."""
+FEWEST_RATERS = 5
+"""Effective raters below which an interval is about these raters, not about people in general."""
 UNLIKELY = 0.001
 """A system is not corrected if so many of its scores lie outside the range of the labelled ones as a random sample
 would leave there with a probability below this."""
+MOST_ALIKE = 2 / 3
+"""The share of a system's labels that may be equal where the ends of the scale are not known: with more, what is rare
+decides, and only the scale says how much it can matter."""
+NO_SCALE = "the ends of the labels' scale are not known"
+UNSEEN = "unseen labels"
+"""The method of an interval of which an end counts labels that the sample may have missed (`stats.unseen`)."""
 _FOLDS = 5
 _ROUNDING = 1e-12
+_TOO_FAR = 4.0  # standard errors between the shares labelled of answers with and without a score
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,8 +78,10 @@ class CorrectedEstimate(Estimate):
     """A corrected mean, or difference, in the labels' units.
 
     raw: that of the scores alone, in their units; people: that of the labels alone, by the same method; weight: λ;
-    labelled: answers with a label and a score, n: answers with a score; worth: how many labels alone would give as
-    narrow an interval; p: two-sided, that a difference is 0; bias: the same of score - label.
+    labelled: answers with a label, n: answers that the estimate is of; worth: how many labels alone would give as
+    narrow an interval; p: two-sided, that a difference is 0; bias: the same of score - label; raters: effective number
+    of raters, None where nobody is known to have labelled; rater_variance: what they add to the variance, None if no
+    two labelled the same answers; unknown: the greatest share of a system's answers with neither a score nor a label.
     """
 
     labelled: int = 0
@@ -67,18 +91,25 @@ class CorrectedEstimate(Estimate):
     worth: float | None = None
     p: float | None = None
     bias: Estimate | None = None
+    raters: float | None = None
+    rater_variance: float | None = None
+    unknown: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class LabelledScores:
     """Scores of all answers and labels of some, all of shape (questions, systems).
 
-    scores, labels   NaN for none. A score that is missing leaves its label out
+    scores, labels   NaN for none
     weights          1 / probability of having been chosen, above 0; None: all equal within a stratum
     strata           of each question a number from 0; None: one
     clusters         of each question a number from 0; None: each question is one
-    raters           for each rater the share of a cell's label that is theirs; empty: one nobody knows
-    rater_variance   between raters, in squared units of the labels (`between_raters`)
+    rater_labels     for each rater their labels, NaN for none; empty: nobody knows who labelled
+    unscored         of each cell the share of its answers without a score: 1 if it has none, NaN if nothing was asked;
+                     None: a cell without a score has no answer
+    lost             of each system how many answers are missing besides; None: none
+    bounds           least and greatest label of the scale; None: not known, and those seen are taken
+    raw              the scores before calibration; None: these
     """
 
     scores: Floats
@@ -86,13 +117,16 @@ class LabelledScores:
     weights: Floats | None = None
     strata: Ints | None = None
     clusters: Ints | None = None
-    raters: Sequence[Floats] = ()
-    rater_variance: float = 0.0
+    rater_labels: Sequence[Floats] = ()
+    unscored: Floats | None = None
+    lost: Sequence[float] | None = None
+    bounds: tuple[float, float] | None = None
+    raw: Floats | None = None
 
     @property
-    def both(self) -> NDArray[np.bool_]:
-        found: NDArray[np.bool_] = ~np.isnan(self.scores) & ~np.isnan(self.labels)
-        return found
+    def both(self) -> Mask:
+        both: Mask = ~np.isnan(self.scores) & ~np.isnan(self.labels)
+        return both
 
     @property
     def numbers(self) -> Ints:
@@ -101,158 +135,458 @@ class LabelledScores:
     def weight(self) -> Floats:
         return np.ones_like(self.scores) if self.weights is None else self.weights
 
+    @property
+    def known_ends(self) -> tuple[float, float] | None:
+        """The ends of the scale: those given, or 0 and 1 if every label is one of these."""
+        if self.bounds is not None:
+            return self.bounds
+        return (0.0, 1.0) if np.isin(self.labels[~np.isnan(self.labels)], (0, 1)).all() else None
+
+    def ends(self) -> tuple[float, float]:
+        """The ends of the scale, or the least and the greatest label seen."""
+        return self.known_ends or (float(np.nanmin(self.labels)), float(np.nanmax(self.labels)))
+
 
 def corrected(
     table: LabelledScores, sides: Mapping[int, float], *, weight: float | None = None, level: float = 0.95
 ) -> CorrectedEstimate:
     """The sum over systems of a factor times the corrected mean. sides: place of a system -> its factor: {0: 1} for the
-    mean of the first, {0: 1, 1: -1} for a difference. weight: λ; None: tuned.
+    mean of the first, {0: 1, 1: -1} for a difference. weight: λ; None: tuned. level: of the interval, each end of which
+    is missed with probability (1 - level) / 2.
 
     No value with fewer than 10 labels of a system, or where so many of its scores lie outside the range of the labelled
-    ones that these are no random sample; no interval with labels of fewer than 5 effective clusters. UserError for
-    weights that are not above 0, a λ or a level out of range, and for shapes that differ.
+    ones that these are no random sample; no interval with labels of fewer than 5 effective clusters, where nothing is
+    known of some answers and the scale of the labels has no known ends, and where neither labels nor scale show any
+    spread. UserError for weights that are not above 0, a λ or a level out of range, and for shapes that differ.
     """
     check_level(level)
     _check(table, weight)
-    both, numbers = table.both, table.numbers
-    places = list(sides)
-    n, labelled = int((~np.isnan(table.scores[:, places])).sum()), int(both[:, places].sum())
-    empty = CorrectedEstimate(*(None, None, None, n, level), labelled=labelled, raw=raw_of(table, sides))
-    for place in places:
-        if (why := _refusal(table, both, place)) is not None:
-            return replace(empty, reason=why)
-    parts = [_parts(table, both, place, factor) for place, factor in sides.items()]
-    labels_alone, scores_alone = (math.fsum(one.value[k] for one in parts) for k in (0, 1))
-    adds = [np.bincount(numbers, np.sum([one.adds[k] for one in parts], axis=0)) for k in (0, 1)]
-    shares = np.bincount(numbers, np.sum([one.shares for one in parts], axis=0))
-    squares = float(adds[1] @ adds[1])
-    used = weight
-    if used is None:
-        used = min(1.0, max(0.0, -float(adds[0] @ adds[1]) / squares)) if squares > _ROUNDING**2 else 0.0
-    strata = 1 if table.strata is None else len(set(table.strata.tolist()))
-    df = degrees_of_freedom(shares[shares > 0].tolist()) - (strata - 1)
-    effective = df + 1
-    value = labels_alone + used * scores_alone
-    clusters = None if table.clusters is None else int((shares > 0).sum())
-    empty = replace(empty, value=value, weight=used, clusters=clusters, effective=effective if clusters else None)
+    samples = {place: _sample(table, place) for place in sides}
+    n = sum(int(sample.there.sum()) for sample in samples.values())
+    labelled = sum(int(sample.chosen.sum()) for sample in samples.values())
+    unknown = max(sample.unknown for sample in samples.values())
+    nothing = CorrectedEstimate(
+        *(None, None, None, n, level), labelled=labelled, raw=raw_of(table, sides), unknown=unknown
+    )
+    for place, sample in samples.items():
+        if (why := _refusal(table, sample, place)) is not None:
+            return replace(nothing, reason=why)
+    parts = {place: _part(table, samples[place], place, factor) for place, factor in sides.items()}
+    moments = _Moments.of(table, samples, parts, sides)
+    used = moments.best_weight() if weight is None else weight
+    value = moments.value(used)
+    clusters = None if table.clusters is None else int((moments.shares > 0).sum())
+    effective = moments.df + 1
+    nothing = replace(
+        nothing,
+        value=value,
+        weight=used,
+        clusters=clusters,
+        effective=effective if clusters else None,
+        raters=moments.raters,
+        rater_variance=moments.rater_variance,
+    )
     if effective < FEWEST_EFFECTIVE:
-        return replace(empty, reason=few_clusters(effective))
-    common = table.rater_variance * math.fsum(_share_of_rater(table, one, both, sides) ** 2 for one in table.raters)
-    variance, own = (float(one @ one) + common for one in (adds[0] + used * adds[1], adds[0]))
-    tuned = 1.0 if weight is None and used else 0.0
-    scale = float(np.abs(table.labels[both]).max())
-    if variance <= (_ROUNDING * max(1.0, scale)) ** 2:
-        alike = all(np.ptp(table.labels[both[:, place], place]) == 0 for place in places)
-        whose = "the labelled answers" if len(places) == 1 else "the labelled answers of each system"
+        return replace(nothing, reason=few_clusters(effective))
+    if table.known_ends is None and (why := _needs_scale(samples)) is not None:
+        return replace(nothing, reason=why)
+    df = moments.df - (1.0 if weight is None and used else 0.0)
+    interval = moments.interval(used, df, level)
+    if interval is None:
+        alike = all(np.ptp(samples[place].labels[samples[place].chosen]) == 0 for place in sides)
+        whose = "the labelled answers" if len(sides) == 1 else "the labelled answers of each system"
         what = f"{whose} all have the same label" if alike else "labels and scores differ by a constant only"
-        return replace(empty, reason=f"{what}, so they show no spread")
-    binary = len(sides) == 1 and bool(np.isin(table.labels[:, places][both[:, places]], (0, 1)).all())
-    low, high, method = _interval(value, variance, t_quantile(level, df - tuned), binary)
-    alone = _interval(labels_alone, own, t_quantile(level, df), binary)
-    few = min(int(both[:, place].sum()) for place in places)
-    remark = (
-        f"{few} labels are few: from {FEWEST_COVERED} on, intervals keep their level" if few < FEWEST_COVERED else None
-    )
+        return replace(nothing, reason=f"{what}, so they show no spread")
+    alone = moments.interval(0.0, moments.df, level)
+    assert alone is not None
+    own, variance = moments.variance(0.0), moments.variance(used)
     return replace(
-        empty,
-        low=low,
-        high=high,
-        method=method,
-        people=Estimate(labels_alone, *alone[:2], labelled, level, alone[2]),
-        worth=labelled * own / variance,
-        p=None if len(sides) == 1 else two_sided(value / math.sqrt(variance), df - tuned),
-        remark=remark,
+        nothing,
+        low=interval.low,
+        high=interval.high,
+        method=interval.method,
+        people=Estimate(moments.value(0.0), alone.low, alone.high, labelled, level, alone.method),
+        worth=labelled * own / variance if variance > 0 else None,
+        p=None if len(sides) == 1 else moments.p(used, df, level),
+        remark=_remark(samples),
     )
 
 
-def _interval(value: float, variance: float, quantile: float, binary: bool) -> tuple[float, float, str]:
-    half = quantile * math.sqrt(variance)
-    if binary and 0 < value < 1 and half > 0:
-        return *wilson(value, value * (1 - value) / variance, quantile), WILSON
-    return value - half, value + half, STUDENT
+def _needs_scale(samples: Mapping[int, _Sample]) -> str | None:
+    """Why an interval needs the ends of the labels' scale; None if it does not."""
+    if any(sample.unknown for sample in samples.values()):
+        return _unknown_in_words(samples, NO_SCALE)
+    for sample in samples.values():
+        values, counts = np.unique(sample.labels[sample.chosen], return_counts=True)
+        if counts.max() > MOST_ALIKE * counts.sum():
+            return f"{counts.max()} of {counts.sum()} labels are {values[counts.argmax()]:g}, and {NO_SCALE}"
+    return None
+
+
+def _remark(samples: Mapping[int, _Sample]) -> str | None:
+    """What a reader of the interval must know."""
+    fewest = min(int(sample.chosen.sum()) for sample in samples.values())
+    remarks = []
+    if fewest < FEWEST_COVERED:
+        remarks.append(f"{fewest} labels are few: from {FEWEST_COVERED} on, intervals keep their level")
+    if any(sample.unknown for sample in samples.values()):
+        remarks.append(_unknown_in_words(samples, "the interval holds whatever labels they would get"))
+    return "; ".join(remarks) or None
+
+
+def _unknown_in_words(samples: Mapping[int, _Sample], rest: str) -> str:
+    share = max(sample.unknown for sample in samples.values())
+    return f"{100 * share:.2g} % of a system's answers have neither a score nor a label that counts: {rest}"
+
+
+# The sample of a system -----------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
-class _Parts:
-    """What a system adds: to the estimate without scores and for λ = 1; each question to both; its share of labels."""
+class _Sample:
+    """A system's answers: scores (answers without one have the mean), labels, weights; there: the answers that the
+    estimate is of; chosen: those with a label; strata: of each answer; unknown: the share of all answers that are not
+    there."""
 
-    value: tuple[float, float]
-    adds: tuple[Floats, Floats]
-    shares: Floats
-
-
-def _parts(table: LabelledScores, both: NDArray[np.bool_], place: int, factor: float) -> _Parts:
-    g, y, w, ours = table.scores[:, place], table.labels[:, place], table.weight()[:, place], both[:, place]
-    there, n = ~np.isnan(g), int((~np.isnan(g)).sum())
-    strata = np.zeros(len(g), dtype=np.int64) if table.strata is None else table.strata
-    means, labelled, shares = np.zeros((2, len(g))), np.zeros((2, len(g))), np.zeros(len(g))
-    for stratum in np.unique(strata[there]):
-        its = there & (strata == stratum)
-        chosen = its & ours
-        share = np.where(chosen, w, 0.0) / w[chosen].sum()
-        y_mean, g_mean = float(share[chosen] @ y[chosen]), float(share[chosen] @ g[chosen])
-        count = len(np.unique(table.numbers[chosen]))
-        shares[chosen] = share[chosen] * its.sum() / n
-        grown = shares[chosen] * math.sqrt(count / (count - 1))
-        means[0, its], means[1, its] = y_mean, g[its] - g_mean
-        labelled[0, chosen], labelled[1, chosen] = grown * (y[chosen] - y_mean), -grown * (g[chosen] - g_mean)
-    value = (float(means[0, there].mean()), float(means[1, there].mean()))
-    spread = np.where(there, means - np.array(value)[:, None], 0.0) / n
-    adds = factor * (spread + labelled)
-    return _Parts((factor * value[0], factor * value[1]), (adds[0], adds[1]), shares * abs(factor))
+    scores: Floats
+    labels: Floats
+    weights: Floats
+    there: Mask
+    chosen: Mask
+    strata: Ints
+    unknown: float
 
 
-def _refusal(table: LabelledScores, both: NDArray[np.bool_], place: int) -> str | None:
+def _sample(table: LabelledScores, place: int) -> _Sample:
+    scores, labels, weights = table.scores[:, place], table.labels[:, place], table.weight()[:, place]
+    scored, labelled = ~np.isnan(scores), ~np.isnan(labels)
+    strata = np.zeros(len(scores), dtype=np.int64) if table.strata is None else table.strata
+    if table.unscored is None:
+        return _Sample(scores, labels, weights, scored, scored & labelled, strata, 0.0)
+    shares = table.unscored[:, place]
+    unscored = ~scored & (shares == 1)
+    partly = float(np.nansum(np.where(scored, shares, 0.0)))
+    lost = 0.0 if table.lost is None else float(table.lost[place])
+    answers = float((~np.isnan(shares)).sum()) + lost
+    unscored_labels, scored_labels = int((unscored & labelled).sum()), int((scored & labelled).sum())
+    stratum = unscored_labels >= FEWEST and scored_labels >= FEWEST
+    counts = unscored_labels > 0 and (stratum or _by_chance(scored, unscored, labelled, table.weights, place))
+    there = scored | unscored if counts else scored
+    unknown = (partly + lost + (0 if counts else int(unscored.sum()))) / answers if answers else 0.0
+    if counts:
+        scores = np.where(unscored, float(np.nanmean(scores)) if scored.any() else 0.0, scores)
+        if stratum:
+            strata = 2 * strata + unscored
+    return _Sample(scores, labels, weights, there, there & labelled, strata, unknown)
+
+
+def _by_chance(scored: Mask, unscored: Mask, labelled: Mask, weights: Floats | None, place: int) -> bool:
+    """Whether answers without a score can have been chosen for labelling with the same chances as the others."""
+    if weights is not None:
+        chosen = weights[:, place][unscored & labelled]
+        spread = math.sqrt(float((chosen * (chosen - 1)).clip(0).sum()) + 1)
+        return abs(float(chosen.sum()) - float(unscored.sum())) <= _TOO_FAR * spread
+    both = scored | unscored
+    share = float(labelled[both].mean())
+    error = math.sqrt(share * (1 - share) * (1 / unscored.sum() + 1 / max(1, scored.sum())))
+    apart = abs(float(labelled[unscored].mean()) - float(labelled[scored].mean() if scored.any() else share))
+    return apart <= _TOO_FAR * error
+
+
+def _refusal(table: LabelledScores, sample: _Sample, place: int) -> str | None:
     """Why a system cannot be corrected."""
-    scores, ours = table.scores[:, place], both[:, place]
-    if ours.sum() < FEWEST:
-        return f"needs at least {FEWEST} answers with a label and a score; found {int(ours.sum())}"
-    if len(np.unique(table.numbers[ours])) < 2:
+    chosen = sample.chosen
+    if chosen.sum() < FEWEST:
+        return f"needs at least {FEWEST} answers with a label and a score; found {int(chosen.sum())}"
+    if len(np.unique(table.numbers[chosen])) < 2:
         return "all answers with a label belong to one cluster"
-    for stratum in () if table.strata is None else np.unique(table.strata[~np.isnan(scores)]):
-        if len(np.unique(table.numbers[ours & (table.strata == stratum)])) < 2:
+    for stratum in np.unique(sample.strata[sample.there]) if table.strata is not None else ():
+        if len(np.unique(table.numbers[chosen & (sample.strata == stratum)])) < 2:
             return f"stratum {stratum} has answers, but fewer than two clusters of them have a label"
+    scores = (table.scores if table.raw is None else table.raw)[:, place]
+    scored = ~np.isnan(scores)
+    ours = scored & chosen
+    if not ours.any():
+        return None
     low, high = scores[ours].min(), scores[ours].max()
-    there = scores[~np.isnan(scores)]
-    outside = float(((there < low) | (there > high)).mean())
-    # The share outside the range of n equal draws has the distribution Beta(2, n - 1). Of unequal ones so many are
-    # equal at least:
-    n = table.weight()[ours, place].sum() / table.weight()[ours, place].max()
-    if (1 - outside) ** n + n * outside * (1 - outside) ** (n - 1) < UNLIKELY:
+    outside = (scores[scored] < low) | (scores[scored] > high)
+    if _chance_of_leaving(outside, sample.weights[ours], table.weights is not None) < UNLIKELY:
         return (
-            f"{100 * outside:.0f} % of the scores are outside the range of the labelled answers' ({low:.4g} to "
+            f"{100 * outside.mean():.0f} % of the scores are outside the range of the labelled answers' ({low:.4g} to "
             f"{high:.4g}): the labelled answers are no random sample"
         )
     return None
 
 
-def _share_of_rater(table: LabelledScores, rater: Floats, both: NDArray[np.bool_], sides: Mapping[int, float]) -> float:
-    """What a shift of all of a rater's labels by 1 adds to the estimate. Strata are passed over."""
-    weights = np.where(both, table.weight(), 0.0)
-    return math.fsum(
-        factor
-        * float(weights[:, place] @ np.where(both[:, place], rater[:, place], 0.0))
-        / float(weights[:, place].sum())
-        for place, factor in sides.items()
+def _chance_of_leaving(outside: Mask, weights: Floats, known: bool) -> float:
+    """The probability that a random sample leaves so many scores outside the range of its own. The share outside the
+    range of n equal draws has the distribution Beta(2, n - 1). Where each was drawn with a known probability, the least
+    of these bounds it: it is the chance that m answers were all left out, of which the sample chooses how many at which
+    end."""
+    if known:
+        chance, count = 1 / float(weights.max()), int(outside.sum())
+        return (1 - chance) ** count * (1 + count * chance) if chance < 1 else float(count == 0)
+    share, n = float(outside.mean()), len(weights)
+    return (1 - share) ** n + n * share * (1 - share) ** (n - 1)
+
+
+# What each answer adds ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """What a system adds: to the estimate without scores and for λ = 1; each question to both; its share of labels;
+    unseen: what a cluster at either end of the scale would add, in each stratum."""
+
+    value: tuple[float, float]
+    adds: tuple[Floats, Floats]
+    shares: Floats
+    unseen: tuple[tuple[Unseen, ...], tuple[Unseen, ...]]
+
+
+def _part(table: LabelledScores, sample: _Sample, place: int, factor: float) -> _Part:
+    g, y, w, there = sample.scores, sample.labels, sample.weights, sample.there
+    n, size = int(there.sum()), len(g)
+    ends = table.ends()
+    factor *= 1 - sample.unknown
+    means, labelled, shares = np.zeros((2, size)), np.zeros((2, size)), np.zeros(size)
+    unseen: tuple[list[Unseen], list[Unseen]] = ([], [])
+    for stratum in np.unique(sample.strata[there]):
+        members = there & (sample.strata == stratum)
+        chosen = members & sample.chosen
+        share = np.where(chosen, w, 0.0) / w[chosen].sum()
+        y_mean, g_mean = float(share[chosen] @ y[chosen]), float(share[chosen] @ g[chosen])
+        count = len(np.unique(table.numbers[chosen]))
+        shares[chosen] = share[chosen] * members.sum() / n
+        grown = shares[chosen] * math.sqrt(count / (count - 1))
+        means[0, members], means[1, members] = y_mean, g[members] - g_mean
+        labelled[0, chosen], labelled[1, chosen] = grown * (y[chosen] - y_mean), -grown * (g[chosen] - g_mean)
+        per_cluster = np.bincount(table.numbers[chosen], shares[chosen])
+        typical = float(per_cluster @ per_cluster) / float(per_cluster.sum())
+        for worst, end in zip(unseen, ends if factor > 0 else ends[::-1], strict=True):
+            like = np.abs(y[chosen] - y_mean) >= abs(end - y_mean) / 2
+            like &= (y[chosen] - y_mean) * (end - y_mean) > 0
+            seen = len(np.unique(table.numbers[chosen][like]))
+            if end != y_mean:
+                worst.append(Unseen(factor * typical * (end - y_mean), abs(factor) * typical, counted_as(seen)))
+    value = (float(means[0, there].mean()), float(means[1, there].mean()))
+    spread = np.where(there, means - np.array(value)[:, None], 0.0) / n
+    adds = factor * (spread + labelled)
+    return _Part(
+        (factor * value[0], factor * value[1]),
+        (adds[0], adds[1]),
+        shares * abs(factor),
+        (tuple(unseen[0]), tuple(unseen[1])),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Interval:
+    low: float
+    high: float
+    method: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Moments:
+    """The parts of all systems together. values, adds: without scores, and for λ = 1 on top; adds, shares: of each
+    cluster; worst: what the answers of which nothing is known add at least and at most; binary: a mean of labels of 0
+    and 1; ends: of the scale, of a mean; full: value in full, where some answers are not known, of the others alone."""
+
+    values: tuple[float, float]
+    full: tuple[float, float]
+    adds: tuple[Floats, Floats]
+    shares: Floats
+    df: float
+    unseen: tuple[tuple[Unseen, ...], tuple[Unseen, ...]]
+    worst: tuple[float, float]
+    raters: float | None
+    rater_variance: float | None
+    binary: bool
+    ends: tuple[float, float] | None
+    scale: float
+
+    @staticmethod
+    def of(
+        table: LabelledScores,
+        samples: Mapping[int, _Sample],
+        parts: Mapping[int, _Part],
+        sides: Mapping[int, float],
+    ) -> _Moments:
+        total = math.fsum(float(part.shares.sum()) for part in parts.values())
+        adds: list[Floats] = [
+            np.bincount(table.numbers, np.sum([part.adds[k] for part in parts.values()], axis=0)).astype(np.float64)
+            for k in (0, 1)
+        ]
+        shares = np.bincount(table.numbers, np.sum([part.shares for part in parts.values()], axis=0))
+        strata = max(len(np.unique(sample.strata[sample.there])) for sample in samples.values())
+        values = [math.fsum(part.value[k] for part in parts.values()) for k in (0, 1)]
+        full = [
+            math.fsum(part.value[k] / max(_ROUNDING, 1 - samples[place].unknown) for place, part in parts.items())
+            for k in (0, 1)
+        ]
+        low, high = table.ends()
+        worst = [
+            math.fsum(
+                factor * samples[place].unknown * ((low, high) if factor > 0 else (high, low))[end]
+                for place, factor in sides.items()
+                if samples[place].unknown
+            )
+            for end in (0, 1)
+        ]
+        raters, variance = _of_raters(table, {place: part.shares for place, part in parts.items()}, sides)
+        labels = np.concatenate([sample.labels[sample.chosen] for sample in samples.values()])
+        unseen = [
+            tuple(replace(each, share=each.share / total) for part in parts.values() for each in part.unseen[end])
+            for end in (0, 1)
+        ]
+        return _Moments(
+            values=(values[0], values[1]),
+            full=(full[0], full[1]),
+            adds=(adds[0], adds[1]),
+            shares=shares / total,
+            df=degrees_of_freedom(shares[shares > 0].tolist()) - (strata - 1),
+            unseen=(unseen[0], unseen[1]),
+            worst=(worst[0], worst[1]),
+            raters=raters,
+            rater_variance=variance,
+            binary=len(sides) == 1 and not worst[1] > worst[0] and bool(np.isin(labels, (0, 1)).all()),
+            ends=table.known_ends if dict(sides) == {next(iter(sides)): 1.0} else None,
+            scale=float(np.abs(labels).max(initial=0.0)),
+        )
+
+    def value(self, weight: float) -> float:
+        return self.full[0] + weight * self.full[1]
+
+    def best_weight(self) -> float:
+        """The λ of the least variance."""
+        squares = float(self.adds[1] @ self.adds[1])
+        if squares <= _ROUNDING**2:
+            return 0.0
+        return min(1.0, max(0.0, -float(self.adds[0] @ self.adds[1]) / squares))
+
+    def _clusters_add(self, weight: float) -> Floats:
+        adds = self.adds[0] + weight * self.adds[1]
+        tiny = _ROUNDING * max(1.0, self.scale)
+        return np.where(np.abs(adds) <= tiny * np.maximum(self.shares, 1 / len(adds)), 0.0, adds)
+
+    def variance(self, weight: float) -> float:
+        adds = self._clusters_add(weight)
+        return float(adds @ adds) + (self.rater_variance or 0.0)
+
+    def _df(self, weight: float, df: float) -> float:
+        """Satterthwaite's, of what clusters and what raters add."""
+        if not self.rater_variance or self.raters is None:
+            return df
+        adds = self._clusters_add(weight)
+        of_clusters, of_raters = float(adds @ adds), self.rater_variance
+        rater_df = max(1.0, self.raters - 1)
+        together = (of_clusters + of_raters) ** 2 / (of_clusters**2 / df + of_raters**2 / rater_df)
+        return max(together, min(df, rater_df))
+
+    def _influences(self, weight: float, df: float, level: float) -> Influences:
+        quantile = t_quantile(level, df) / NormalDist().inv_cdf((1 + level) / 2)
+        of_raters = (self.rater_variance or 0.0) * quantile**2
+        return Influences(self._clusters_add(weight), self.shares, *self.unseen, of_raters)
+
+    def interval(self, weight: float, df: float, level: float) -> _Interval | None:
+        """None where nothing shows a spread."""
+        df = self._df(weight, df)
+        value = self.values[0] + weight * self.values[1]
+        variance = self.variance(weight)
+        if not variance and not any(self.unseen):
+            return None
+        quantile = t_quantile(level, df)
+        half = quantile * math.sqrt(variance)
+        low, high, method = value - half, value + half, STUDENT
+        if self.binary and 0 < value < 1 and half > 0:
+            (low, high), method = wilson(value, value * (1 - value) / variance, quantile), WILSON
+        below, above = self._influences(weight, df, level).limits((1 - level) / 2)
+        if value + below < low or value + above > high:
+            low, high, method = min(low, value + below), max(high, value + above), UNSEEN
+        low, high = low + self.worst[0], high + self.worst[1]
+        if self.ends is not None:
+            low, high = max(low, self.ends[0]), min(high, self.ends[1])
+        return _Interval(low, high, method)
+
+    def p(self, weight: float, df: float, level: float) -> float:
+        """Two-sided, that the estimate is 0: at most 1 - level where the interval of this level leaves out 0."""
+        df = self._df(weight, df)
+        value = self.values[0] + weight * self.values[1]
+        low, high = value + self.worst[0], value + self.worst[1]
+        if low <= 0 <= high:
+            return 1.0
+        influences, variance = self._influences(weight, df, level), self.variance(weight)
+        nearest = low if low > 0 else high
+        rare = influences.below(-low) if low > 0 else influences.above(-high)
+        return min(1.0, max(two_sided(nearest / math.sqrt(variance), df) if variance else 0.0, 2 * rare))
+
+
+# Raters ---------------------------------------------------------------------------------------------------------------
+
+
+def _of_raters(
+    table: LabelledScores, shares: Mapping[int, Floats], sides: Mapping[int, float]
+) -> tuple[float | None, float | None]:
+    """The effective number of raters, and what they add to the estimate's variance.
+
+        V = sum over raters of w' Ω w            w_s: the rater's share of system s's labels, with the side's sign
+        Ω_st: half the mean over pairs of raters of D_s D_t; D_s: the mean difference of the two on answers of s that
+              both labelled
+
+    Ω holds a rater's severity, alike for all systems, which cancels in a difference, and a taste of their own for a
+    system, which does not. The chance differences within answers are in Ω, too, and so are counted twice: a little too
+    wide rather than too narrow. None, None where nobody is known; no variance where no two raters have two answers in
+    common.
+    """
+    if not table.rater_labels:
+        return None, None
+    places = list(sides)
+    labels = np.stack([rater[:, places] for rater in table.rater_labels])  # (raters, questions, sides)
+    given = ~np.isnan(labels)
+    signs = np.array([math.copysign(1.0, sides[place]) for place in places])
+    of_cell = np.stack([shares[place] for place in places], axis=1) / np.maximum(given.sum(axis=0), 1)
+    weights = np.einsum("rqs,qs->rs", given, of_cell)
+    sizes = weights.sum(axis=1)
+    effective = float(sizes.sum() ** 2 / (sizes @ sizes)) if sizes.any() else 0.0
+    squares, counts = np.zeros((len(places), len(places))), np.zeros((len(places), len(places)))
+    for first, second in combinations(range(len(labels)), 2):
+        apart = labels[first] - labels[second]
+        common = ~np.isnan(apart)
+        known = common.sum(axis=0) > 1
+        means = np.array([apart[common[:, k], k].mean() if known[k] else 0.0 for k in range(len(places))])
+        squares += np.outer(means, means)
+        counts += np.outer(known, known)
+    if not counts.diagonal().all():
+        return effective, None
+    covariance = squares / np.maximum(counts, 1) / 2
+    signed = weights * signs
+    return effective, max(0.0, float(np.einsum("rs,st,rt->", signed, covariance, signed)))
 
 
 def _check(table: LabelledScores, weight: float | None) -> None:
     shape = table.scores.shape
-    others = [("labels", table.labels), ("weights", table.weights), *(("raters", one) for one in table.raters)]
-    for name, one in others:
-        if one is not None and one.shape != shape:
-            raise UserError(f"{name}: expected the shape {shape} of the scores, found {one.shape}")
-    if table.weights is not None and not (table.weights[table.both] > 0).all():
+    others = [("labels", table.labels), ("weights", table.weights), ("unscored", table.unscored)]
+    others += [("rater_labels", labels) for labels in table.rater_labels]
+    for name, values in others:
+        if values is not None and values.shape != shape:
+            raise UserError(f"{name}: expected the shape {shape} of the scores, found {values.shape}")
+    if table.weights is not None and not (table.weights[~np.isnan(table.labels)] > 0).all():
         raise UserError("weights: expected numbers above 0 for labelled answers")
     if weight is not None and not 0 <= weight <= 1:
         raise UserError(f"the judge's weight is between 0 and 1; found {weight}")
 
 
 def bias_of(table: LabelledScores, sides: Mapping[int, float], **options: Any) -> CorrectedEstimate:
-    """What the scores of all answers say less what their labels would say, estimated as `corrected` does; scores in the
-    labels' units. Above 0: the judge scores this system too high (of a difference: favours the first)."""
-    return corrected(replace(table, labels=table.scores - table.labels), sides, **options)
+    """What the scores of all answers say less what their labels would say, estimated as `corrected` does, over answers
+    with a score; scores in the labels' units. Above 0: the judge scores this system too high (of a difference: favours
+    the first).
+
+    Not for calibrated scores: a regression of labels on the scores of a noisy judge shrinks every difference, also a
+    fair judge's, so that its scores would seem to favour the worse system.
+    """
+    apart = replace(table, labels=table.scores - table.labels, unscored=None, lost=None, bounds=None)
+    return corrected(apart, sides, **options)
 
 
 def raw_of(table: LabelledScores, sides: Mapping[int, float]) -> float | None:
@@ -285,7 +619,8 @@ def calibrated(table: LabelledScores, seed: Seed = 0) -> LabelledScores:
     found = np.mean(each, axis=0)
     for k in range(_FOLDS):
         found = np.where(both & (of == k), each[k], found)
-    return replace(table, scores=np.where(np.isnan(table.scores), np.nan, found))
+    raw = table.scores if table.raw is None else table.raw
+    return replace(table, scores=np.where(np.isnan(table.scores), np.nan, found), raw=raw)
 
 
 def isotonic(x: Floats, y: Floats, weights: Floats) -> Callable[[Floats], Floats]:
@@ -361,20 +696,3 @@ def transport(table: LabelledScores, place: int, margin: float, seed: Seed = 0) 
     inside, outside = -margin < low and high < margin, high < -margin or low > margin
     verdict = PASS if inside else FAIL if outside else INCONCLUSIVE
     return Transport(Estimate(value, low, high, none.n, level, STUDENT), margin, verdict)
-
-
-def between_raters(labels: Mapping[str, Mapping[Any, float]]) -> float | None:
-    """The variance between raters' means, from answers that two or more labelled: rater -> answer -> label.
-
-    Of each two raters with two answers or more in common, d is the mean of their differences and s² / n its squared
-    standard error; (d² - s² / n) / 2 estimates the variance, and its mean over the pairs, at least 0, is given. None
-    where no two raters have two answers in common.
-    """
-    names, found = list(labels), []
-    for i, first in enumerate(names):
-        for second in names[i + 1 :]:
-            common = labels[first].keys() & labels[second].keys()
-            if len(common) > 1:
-                apart = np.array([labels[first][one] - labels[second][one] for one in common])
-                found.append((float(apart.mean()) ** 2 - float(apart.var(ddof=1)) / len(apart)) / 2)
-    return max(0.0, math.fsum(found) / len(found)) if found else None
