@@ -140,6 +140,13 @@ def with_unknown_ids(folder: Path) -> None:
     write_jsonl(folder / "labels.jsonl", [*labels(), {**labels()[0], "example_id": "b-999"}])
 
 
+def of_another_text(folder: Path) -> None:
+    """The label's hash is of another text than the run's answer has."""
+    examples = [json.loads(line) for line in (folder / "both" / "examples.jsonl").read_text().splitlines()]
+    write_jsonl(folder / "both" / "examples.jsonl", [{**example, "answer": "A text."} for example in examples])
+    write_jsonl(folder / "labels.jsonl", [{**labels()[0], "answer_sha256": "0123456789abcdef"}, *labels()[1:]])
+
+
 def labelled_twice(folder: Path) -> None:
     write_jsonl(folder / "labels.jsonl", [*labels(), labels()[0]])
 
@@ -181,6 +188,7 @@ def audited(folder: Path, judge: str) -> str:
         (other_judge, "One way of scoring: the scores were made in different ways"),
         (unscored_and_unlabelled, "% of a system's answers have neither a score nor a label that counts"),
         (with_unknown_ids, "Labels of answers of these runs: 1 labelled answer could not be joined (no such answer"),
+        (of_another_text, "1 labelled answer could not be joined (the text of the answer is not the one"),
         (labelled_twice, "One label of a rater for an answer: 1 label were given again."),
         (with_an_empty_one, "Labels with a value: 1 line of"),
         (rescored(lambda _: None, stopping={"rule": {}}), "A run with a fixed number of questions:"),

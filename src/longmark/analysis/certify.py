@@ -254,6 +254,11 @@ def _assumptions(claimed: Claimed, found: Correction, agreement: Agreement | Non
         "The questions are a sample of those that matter; questions of a cluster "
         f"({claimed.cluster}) depend on each other, others do not."
     )
+    if not found.hashed:
+        yield (
+            "The labels are of these answers: they carry no hash of the labelled texts (answer_sha256), as labels of "
+            "`longmark annotate export` do."
+        )
     yield raters_in_words(found)
     family = found.family
     stated = (

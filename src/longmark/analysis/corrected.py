@@ -31,6 +31,7 @@ from longmark.records.metric_name import without_slice
 from longmark.report.document import Section
 from longmark.report.format import counted, listed, metric_titles
 from longmark.report.tables import Column
+from longmark.scores.answer_texts import ANSWER_SHA256, OTHER_TEXT, labels_of_other_answers
 from longmark.scores.answers import read_answers
 from longmark.scores.clusters import QUESTION
 from longmark.scores.draws import DrawnAnswer, draw_number, parsed_claim, read_draw
@@ -103,7 +104,8 @@ class Correction:
     """What `correct` found. joined: labelled answers with a row; unjoined: reason -> answers without; raters: how many;
     drawn: the least and the greatest inclusion probability, None where the labels have none; rated: rater -> cell ->
     label of all raters, also where a final label counts; labelled: what was corrected, and by what; family: which
-    claims share the error; notices: what else of runs and labels should be known; empty: lines without a value;
+    claims share the error; notices: what else of runs and labels should be known; hashed:
+    whether labels carry a hash of the labelled text; empty: lines without a value;
     replaced: labels in whose place a later one of the same rater counts."""
 
     file: str
@@ -119,6 +121,7 @@ class Correction:
     family: Family
     options: CorrectionOptions
     notices: tuple[str, ...] = ()
+    hashed: bool = False
     empty: int = 0
     replaced: int = 0
 
@@ -200,8 +203,8 @@ def correct_runs(runs: str | Path | Sequence[str | Path], labels: GivenLabels, *
     )
     if not scale.numeric:
         raise UserError(f"{file}: {name} has no numbers; give the order of its values: --order {name}=LOWEST,…,HIGHEST")
-    cells_of = _cells(paths, scores)
-    values, unjoined = _joined(given, scale, cells_of)
+    cells_of, digests = _cells(paths, scores)
+    values, unjoined = _joined(given, scale, cells_of, digests)
     if not values:
         raise UserError(
             f"{file}: no label belongs to an answer of these systems: "
@@ -218,11 +221,12 @@ def correct_runs(runs: str | Path | Sequence[str | Path], labels: GivenLabels, *
         *(file, name, scale, tuple(_metric(tables, metric, places, chosen, family) for metric in metrics)),
         *(len(cells), unjoined, len(values)),
         drawn=(min(chances.values()), max(chances.values())) if chances else None,
-        rated=_joined(of_raters, scale_of_raters, cells_of)[0],
+        rated=_joined(of_raters, scale_of_raters, cells_of, digests)[0],
         labelled=tables,
         family=family,
         options=chosen,
         notices=(*scores.notices, *notices),
+        hashed=any(label.given.get(ANSWER_SHA256) for label in given),
         empty=empty,
         replaced=replaced,
     )
@@ -346,23 +350,35 @@ def answers_of(paths: Sequence[Path], scores: Scores) -> Iterator[ScoredAnswer]:
                 )
 
 
-def _cells(paths: Sequence[Path], scores: Scores) -> dict[str, dict[Cell, set[str]]]:
-    """example_id -> the cells of its answers, each with the names that its system goes by."""
-    found: dict[str, dict[Cell, set[str]]] = {}
-    for one in answers_of(paths, scores):
-        found.setdefault(one.example_id, {}).setdefault(one.cell, set()).update(one.names)
-    return found
+_Digests = Mapping[tuple[str, Cell], set[str]]
+"""Of an example's id and a cell the digests of its answers' texts, as far as they are known."""
+
+
+def _cells(
+    paths: Sequence[Path], scores: Scores
+) -> tuple[dict[str, dict[Cell, set[str]]], dict[tuple[str, Cell], set[str]]]:
+    """example_id -> the cells of its answers, each with the names that its system goes by; and the texts' digests."""
+    names: dict[str, dict[Cell, set[str]]] = {}
+    digests: dict[tuple[str, Cell], set[str]] = {}
+    for answer in answers_of(paths, scores):
+        names.setdefault(answer.example_id, {}).setdefault(answer.cell, set()).update(answer.names)
+        if answer.digest is not None:
+            digests.setdefault((answer.example_id, answer.cell), set()).add(answer.digest)
+    return names, digests
 
 
 def _joined(
-    given: Iterable[Observation], scale: Scale, cells: Mapping[str, Mapping[Cell, set[str]]]
+    given: Iterable[Observation], scale: Scale, cells: Mapping[str, Mapping[Cell, set[str]]], digests: _Digests
 ) -> tuple[dict[str, dict[Cell, float]], Counter[str]]:
     """rater -> cell -> the mean of their labels there; and why others have no cell, with how many answers."""
     numbers: dict[str, dict[Cell, list[float]]] = {}
     without: dict[tuple[str, str], str] = {}
     for one in given:
         of = [cell for cell, names in cells.get(one.example_id, {}).items() if not one.system or one.system in names]
-        if len(of) == 1:
+        texts = digests.get((one.example_id, of[0]), set()) if len(of) == 1 else set()
+        if labels_of_other_answers([one], lambda _, texts=texts: texts):
+            without[one.example_id, one.system] = OTHER_TEXT
+        elif len(of) == 1:
             numbers.setdefault(one.rater, {}).setdefault(of[0], []).append(scale.number[text_of(one.value)])
         else:
             without[one.example_id, one.system] = SEVERAL if of else NO_ANSWER

@@ -2,8 +2,8 @@
 
 JSON Lines, one answer each: `example_id`, `system`, `question_id`, `inclusion_probability` (of this draw and earlier
 ones together), `drawn`, and where the run has the answer's text `answer_sha256` (`answer_texts`); `draw`, the number of
-the draw that chose it, null if none did; and the plan, alike in all lines: `looks`, how many draws were planned, null if
-none were, and `claims`, those that were planned, each as "A better than B on METRIC". Files of before these three are
+the draw that chose it, null if none did; and the plan, alike in all lines: `looks`, how many draws were planned, null
+if none were, and `claims`, those that were planned, each as "A better than B on METRIC". Files without these three are
 read; then nobody knows how often labels were drawn.
 """
 
