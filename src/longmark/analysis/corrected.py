@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -367,6 +368,10 @@ def _cells(
     return names, digests
 
 
+def _texts(texts: set[str], _: Observation) -> set[str]:
+    return texts
+
+
 def _joined(
     given: Iterable[Observation], scale: Scale, cells: Mapping[str, Mapping[Cell, set[str]]], digests: _Digests
 ) -> tuple[dict[str, dict[Cell, float]], Counter[str]]:
@@ -376,7 +381,7 @@ def _joined(
     for one in given:
         of = [cell for cell, names in cells.get(one.example_id, {}).items() if not one.system or one.system in names]
         texts = digests.get((one.example_id, of[0]), set()) if len(of) == 1 else set()
-        if labels_of_other_answers([one], lambda _, texts=texts: texts):
+        if labels_of_other_answers([one], partial(_texts, texts)):
             without[one.example_id, one.system] = OTHER_TEXT
         elif len(of) == 1:
             numbers.setdefault(one.rater, {}).setdefault(of[0], []).append(scale.number[text_of(one.value)])
