@@ -277,7 +277,7 @@ def test_the_verbs(claimed: Claimed, tmp_path: Path):
     assert refused.err == "longmark: --signers is for a certificate of `longmark certify`\n"
 
 
-@pytest.mark.parametrize("text", ['{"longmark_certificate": 2}', '{"longmark_certificate": 1, "claim": "x"}'])
+@pytest.mark.parametrize("text", ['{"longmark_certificate": 3}', '{"longmark_certificate": 2, "claim": "x"}'])
 def test_a_damaged_certificate_is_an_error(tmp_path: Path, text: str):
     (tmp_path / "c.json").write_text(text)
     with pytest.raises(UserError, match=r"certificate"):

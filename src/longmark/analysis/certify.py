@@ -39,6 +39,9 @@ from longmark.stats.results import Estimate
 
 FORM = "longmark_certificate"
 """The first key of every certificate."""
+RULES = 2
+"""Its value: by which rules it was granted. 1: one fixed 95 % interval, whatever else could have been claimed, and
+however often labels were looked at."""
 _RUN_FILES = ("manifest.json", "examples.jsonl", "rows.jsonl", "absent.jsonl")
 _DIGITS = 9  # of figures: they are the same on every machine
 Certificate = dict[str, Any]
@@ -89,7 +92,7 @@ def certify(claimed: Claimed) -> Certificate:
             missing.append(f"An audit of this judge on {metric}: {claimed.audit} has none.")
     missing += _not_shown(found, difference)
     return {
-        FORM: 1,
+        FORM: RULES,
         "claim": f"{better} is better than {worse} on {metric}",
         "granted": not missing,
         "missing": missing,
@@ -113,7 +116,7 @@ def certify(claimed: Claimed) -> Certificate:
             "claims": family.claims,
             "look": family.looks.number,
             "looks": family.looks.planned,
-            "of_this_claim": difference and _rounded((1 - difference.level) / 2),
+            "of_this_claim": difference and _rounded(difference.error),
         },
         "judge": {"models": models, "signatures": list(scores.lines([metric])), "audit": audited},
         "assumptions": list(_assumptions(claimed, found, agreement)),
@@ -418,7 +421,7 @@ def _people(found: Certificate) -> str:
 
 def read_certificate(path: Path) -> Certificate:
     found = read_object(path, "name the certificate.json that `longmark certify` wrote")
-    if found.get(FORM) != 1:
+    if found.get(FORM) not in (1, RULES):
         raise UserError(f"{path}: is no certificate that this version of longmark reads")
     return found
 
@@ -445,6 +448,12 @@ def verify(certificate: Certificate) -> list[str]:
     if changed:
         return changed
     now = orjson.loads(orjson.dumps(certify(claimed)))
+    if certificate[FORM] != RULES:
+        granted = "granted" if now["granted"] else f"refused: {' '.join(now['missing'])}"
+        return [
+            f"{FORM}: it was made by rules {certificate[FORM]}, which granted false claims too often (several looks or "
+            f"systems, raters who disagree, rare failures). By the present ones it is {granted}. Certify again"
+        ]
     return [line for key in now if key != "made" for line in _differing(key, certificate.get(key), now[key])]
 
 

@@ -447,7 +447,12 @@ def _metric(
         error = pair_error(table, (first, second), family, options.level)
         pair = estimate({first: 1.0, second: -1.0}, 1 - 2 * error)
         adjusted = None if pair.p is None else min(1.0, pair.p * (1 - options.level) / (2 * error))
-        pairs[scores.systems[first], scores.systems[second]] = replace(pair, p=adjusted)
+        level = (1 + options.level) / 2
+        method = f"{pair.method}, simultaneous" if pair.method else ""
+        pair = replace(pair, p=adjusted, level=level, method=method, error=error)
+        if pair.people is not None:
+            pair = replace(pair, people=replace(pair.people, level=level, method=f"{pair.people.method}, simultaneous"))
+        pairs[scores.systems[first], scores.systems[second]] = pair
     margin = options.margin
     checked = {} if margin is None else {place: transport(table, place, margin, options.seed) for place in places}
     transports = {scores.systems[place]: result for place, result in checked.items()}
@@ -610,6 +615,9 @@ def _note(found: Correction) -> str:
     chances = " to ".join(dict.fromkeys(f"{chance:.3g}" for chance in found.drawn or ()))
     sample = f"a random sample of all{f', drawn with the probabilities {chances}' if chances else ''}"
     notes = [f"Valid only if the labelled answers are {sample}. Scores: {how}. {raters_in_words(found)}"]
+    if any(metric.pairs for metric in found.metrics):
+        error = (1 - found.options.level) / 2
+        notes.append(f"The chance of any false difference is at most {error:.3g}, over {found.family.in_words()}.")
     if found.family.unlabelled:
         count = counted(found.family.unlabelled, "drawn answer has", "drawn answers have")
         notes.append(f"{count} no label yet; until then the labels count as looked at any number of times.")

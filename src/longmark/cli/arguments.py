@@ -246,7 +246,8 @@ def corrections_of(arguments: argparse.Namespace) -> dict[str, Any] | None:
     is given without it."""
     from longmark.errors import UserError
 
-    names = ("label", "map", "order", "no_calibration", "transport", "draw", "looks")
+    sample = ("draw", "looks") if hasattr(arguments, "draw") else ()
+    names = ("label", "map", "order", "no_calibration", "transport", *sample)
     if arguments.labels is None:
         if given := [one for one in names if getattr(arguments, one, None)]:
             raise UserError(f"--{given[0].replace('_', '-')} needs labels: add --labels FILE")
@@ -258,7 +259,7 @@ def corrections_of(arguments: argparse.Namespace) -> dict[str, Any] | None:
         "calibrate": not arguments.no_calibration,
         "margin": getattr(arguments, "transport", None),
         "draw": getattr(arguments, "draw", None),
-        "looks": getattr(arguments, "looks", None),
+        "looks": arguments.looks if sample else None,
         "level": 1 - getattr(arguments, "alpha", 0.05),
         "seed": getattr(arguments, "seed", 0),
     }

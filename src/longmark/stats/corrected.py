@@ -81,7 +81,9 @@ class CorrectedEstimate(Estimate):
     labelled: answers with a label, n: answers that the estimate is of; worth: how many labels alone would give as
     narrow an interval; p: two-sided, that a difference is 0; bias: the same of score - label; raters: effective number
     of raters, None where nobody is known to have labelled; rater_variance: what they add to the variance, None if no
-    two labelled the same answers; unknown: the greatest share of a system's answers with neither a score nor a label.
+    two labelled the same answers; error: the one-sided error of one of several simultaneous
+    intervals, whose `level` is that of all; unknown: the greatest share of a system's answers with neither a score nor
+    a label.
     """
 
     labelled: int = 0
@@ -94,6 +96,7 @@ class CorrectedEstimate(Estimate):
     raters: float | None = None
     rater_variance: float | None = None
     unknown: float = 0.0
+    error: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
