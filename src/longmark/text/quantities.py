@@ -1,126 +1,295 @@
 """Compares two short answers that are quantities or dates, by code (Comprehensiveness, 3.2: the paper's tool is Pint).
 
-Only answers that consist of a number (with or without a unit), a percentage or a date are read; "about 3 km" is not.
+Only answers that consist of a number (with or without a unit), a percentage or a date are read; "about 3 km" is not. An
+answer can have several readings: 1.500 km are 1.5 or 1500 km, a ton is one of three, 03/04/2023 is in March or April.
+Code decides where no reading leaves a doubt.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
-from dataclasses import dataclass
-from datetime import date, datetime
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import date, datetime, timedelta
+from decimal import Decimal
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Literal
 
-from longmark.errors import library
+from longmark.text.units import Unit, meanings
 
 TOLERANCE = 0.01  # relative, of quantities (the authors' code)
 CALENDAR_TOLERANCE = 1e-5  # relative, of days, months and years (the authors' code)
 KELVINS = 0.3  # absolute, of temperatures: a value in °C written as whole degrees Fahrenheit is off by 0.28 K at most
+ROUNDED = 0.05  # relative, at most: what a figure in another unit may be off since it was rounded
 
 Comparison = Literal["equivalent", "contradictory"]
 
-_LARGE = {"hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12}
+_SCALES: Mapping[str, Mapping[str, float]] = {  # word -> choice -> factor: billions are of the short or the long scale
+    "hundred": {"": 1e2},
+    "thousand": {"": 1e3},
+    "lakh": {"": 1e5},
+    "million": {"": 1e6},
+    "mln": {"": 1e6},
+    "crore": {"": 1e7},
+    "milliard": {"": 1e9},
+    "billion": {"short": 1e9, "long": 1e12},
+    "bn": {"short": 1e9, "long": 1e12},
+    "trillion": {"short": 1e12, "long": 1e18},
+}
 _QUANTITY = re.compile(
-    r"(?P<number>[-+−]?(?:\d{1,3}(?:,\d{3})+|\d{1,15})(?:\.\d{1,15})?(?:[eE][-+]?\d{1,2})?)"
-    rf"(?:\s+(?P<large>{'|'.join(_LARGE)}))?\s*"
-    r"(?P<unit>%|°[CF]|[^\W\d_][^\W\d_ /·^²³.]*(?:[ /·][^\W\d_]{1,20}){0,3}[²³]?)?"
+    r"(?P<sign>[-−–+]|minus |negative |plus )?"
+    r"(?P<digits>[.,]?\d(?:[\d.,'’]| (?=\d{3}(?!\d)))*)"
+    r"(?:[eE](?P<e>[-+−]?\d{1,2})| ?[×x·] ?10(?:\^(?P<power>[-+−]?\d{1,2})|(?P<raised>⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,2})))?"
+    rf"(?: (?P<scale>{'|'.join(_SCALES)}))?"
+    r" ?(?P<unit>[^\d\s.,'’+×-].*)?",
+    re.IGNORECASE,
 )
-_DATES = ("%Y-%m-%d", "%d %B %Y", "%B %d, %Y", "%B %d %Y", "%d %b %Y", "%b %d, %Y")
+_RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻−", "0123456789--")
+_WHOLE = re.compile(r"\d{1,15}")
+_SPACED = re.compile(r"(\d{1,3}(?:[ ']\d{3})+)(?:[.,](\d{1,15}))?")
+_BY_COMMA = re.compile(r"(\d{1,3}(?:,\d{3}){2,}|\d{1,2}(?:,\d{2})+,\d{3}|\d{1,3},\d{3}(?=\.))(?:\.(\d{1,15}))?")
+_BY_STOP = re.compile(r"(\d{1,3}(?:\.\d{3}){2,}|\d{1,3}\.\d{3}(?=,))(?:,(\d{1,15}))?")
+_ONE_MARK = re.compile(r"(\d{0,15})([.,])(\d{1,15})")
+_DATES = ("%Y-%m-%d", "%Y/%m/%d", "%d %B %Y", "%B %d, %Y", "%B %d %Y", "%d %b %Y", "%b %d, %Y", "%d.%m.%Y")
+_ORDERS = ("%d/%m/%Y", "%m/%d/%Y")
+_ORDINAL = re.compile(r"\b(\d{1,2})(?:st|nd|rd|th)\b")
+_LAST_JULIAN = 1923  # the year in which Greece left the Julian calendar
 _LONGEST = 60  # characters of an answer that is read
 _ROUNDING = 1e-9
-_NOT_UNITS = ("am", "pm")  # hours, which Pint reads as attometres and picometres
+_DECREASE = "decrease"
 
 
 @dataclass(frozen=True, slots=True)
-class _Number:
+class Quantity:
+    """value: in the unit, None: without one. rounded: half of the last digit that is written, at most."""
+
     value: float
-    unit: Any  # of Pint; None: no unit
+    rounded: float
+    unit: Unit | None
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One way to read an answer. choices: what notations are taken to mean, which two answers that are compared share.
+    usual: a reader must reckon with it; else it is possible only."""
+
+    value: Quantity | date
+    choices: Mapping[str, str] = field(default_factory=dict)
+    usual: bool = True
+
+    def fits(self, other: Reading) -> bool:
+        """Whether both take the same notation to mean the same."""
+        return all(other.choices.get(notation, choice) == choice for notation, choice in self.choices.items())
 
 
 def compare(one: str, other: str) -> Comparison | None:
-    """Whether two answers are the same quantity or date; the same for both orders. None if code cannot decide: one of
-    them is neither, their units have different dimensions, or only one has a unit; numbers without a unit that differ
-    (counts, years, rounded figures); days, months and years that are equal by some calendars only; temperatures in two
-    units that are equal as differences.
+    """Whether two answers are the same quantity or date; the same for both orders. None if code cannot decide.
 
-    Quantities are equal within 1 % of the greater one (days, months and years: 1e-5), temperatures also within 0.3 K
-    at most; dates if they are identical. MissingExtra without Pint (extra `graphs`).
+    `equivalent`: they agree in every usual reading of both. `contradictory`: they disagree in every reading of both,
+    also in those that are only possible (1.500 km as 1500 km, a nautical mile).
+    Both answer one question, so readings of different kinds (a mass and a volume) are not compared, nor a quantity with
+    a number. A word that both have means the same in both: tons are compared with tons, and with tonnes only where no
+    meaning of a ton matters.
+
+    Equal texts that have a number are equivalent. Quantities are equal within 1 % of the greater one (days, months and
+    years: 1e-5), temperatures also within 0.3 K at most; dates if they are identical. None, too: numbers without a unit
+    that differ (counts, years, rounded figures); figures in two units that can be the same figure, rounded; calendar
+    units against others where their lengths or the rounding matter; temperatures in two units that are equal as
+    differences; a decrease that is written with a minus or without; dates that are one day by the Julian and the
+    Gregorian calendar.
+
+    MissingExtra without Pint (extra `graphs`).
     """
-    first, second = _read(one), _read(other)
-    if isinstance(first, date) and isinstance(second, date):
-        return "equivalent" if first == second else "contradictory"
-    if not isinstance(first, _Number) or not isinstance(second, _Number):
-        return None
-    if first.unit is None and second.unit is None:
-        return "equivalent" if first.value == second.value else None
-    if first.unit is None or second.unit is None or first.unit.dimensionality != second.unit.dimensionality:
-        return None
-    if first == second:
+    if one.split() == other.split():
+        return "equivalent" if any(character.isdigit() for character in one) else None
+    first, second = _readings(one), _readings(other)
+    usual: list[bool | None] = []
+    possible: list[bool | None] = []
+    for a, b in itertools.product(first, second):
+        if a.fits(b) and _comparable(a.value, b.value):
+            (usual if a.usual and b.usual else possible).append(_agree(a.value, b.value))
+    if usual and all(usual):
         return "equivalent"
-    value, other_value = _in_base_units(first), _in_base_units(second)
-    if value is None or other_value is None:
-        return None
-    same_unit = first.unit == second.unit
-    if first.unit.dimensionality == {"[temperature]": 1}:
-        near = abs(value - other_value) <= KELVINS + _ROUNDING
-        if same_unit:
-            near = near and math.isclose(first.value, second.value, rel_tol=TOLERANCE)
-        elif not near and math.isclose(_degrees(first), _degrees(second), rel_tol=TOLERANCE):
-            return None
-        return "equivalent" if near else "contradictory"
-    units = {str(first.unit), str(second.unit)}
-    if units & {"day", "month", "year"}:
-        if math.isclose(value, other_value, rel_tol=CALENDAR_TOLERANCE):
-            return "equivalent"
-        return "contradictory" if same_unit or not units & {"month", "year"} else None
-    return "equivalent" if math.isclose(value, other_value, rel_tol=TOLERANCE) else "contradictory"
+    if (usual or possible) and all(agreed is False for agreed in (*usual, *possible)):
+        return "contradictory"
+    return None
+
+
+def _comparable(a: Quantity | date, b: Quantity | date) -> bool:
+    if isinstance(a, date) or isinstance(b, date):
+        return isinstance(a, date) and isinstance(b, date)
+    if a.unit is None or b.unit is None:
+        return a.unit is None and b.unit is None
+    return a.unit.dimensions == b.unit.dimensions
+
+
+def _agree(a: Quantity | date, b: Quantity | date) -> bool | None:
+    """Whether two values of one kind are the same; None if that cannot be said."""
+    if isinstance(a, date) or isinstance(b, date):
+        return a == b
+    if a.unit is None or b.unit is None:
+        return True if a.value == b.value else None
+    if a.unit.temperature and b.unit.temperature:
+        return _same_temperature(a, b)
+    if a.unit.months or b.unit.months:
+        return _same_time(a, b)
+    first, second = a.value * a.unit.factor, b.value * b.unit.factor
+    days = "(day)^1" in (a.unit.name, b.unit.name)
+    if math.isclose(first, second, rel_tol=CALENDAR_TOLERANCE if days else TOLERANCE):
+        return True
+    if a.unit.name == b.unit.name:
+        return False
+    rounded = sum(min(one.rounded, ROUNDED * abs(one.value)) * one.unit.factor for one in (a, b) if one.unit)
+    return None if abs(first - second) <= rounded else False
+
+
+def _same_temperature(a: Quantity, b: Quantity) -> bool | None:
+    """Two levels that are equal are not two differences that are not, by chance."""
+    assert a.unit is not None
+    assert b.unit is not None
+    near = abs(_kelvins(a.value, a.unit) - _kelvins(b.value, b.unit)) <= KELVINS + _ROUNDING
+    if a.unit.name == b.unit.name:
+        return near and math.isclose(a.value, b.value, rel_tol=TOLERANCE)
+    if near:
+        return True
+    as_differences = math.isclose(a.value * a.unit.factor, b.value * b.unit.factor, rel_tol=TOLERANCE)
+    return None if as_differences else False
+
+
+def _kelvins(value: float, unit: Unit) -> float:
+    zero = {"delta_degC": 273.15, "delta_degF": 459.67 * 5 / 9}.get(unit.temperature, 0.0)
+    return value * unit.factor + zero
+
+
+def _same_time(a: Quantity, b: Quantity) -> bool | None:
+    """Whether a count of months, years or centuries is another one, or one of days or hours."""
+    assert a.unit is not None
+    assert b.unit is not None
+    if a.unit.months and b.unit.months:
+        if math.isclose(a.value * a.unit.months, b.value * b.unit.months, rel_tol=CALENDAR_TOLERANCE):
+            return True
+        if a.unit.name == b.unit.name:
+            return False
+    (low, high), (other_low, other_high) = _days(a), _days(b)
+    return None if low <= other_high and other_low <= high else False
+
+
+def _days(quantity: Quantity) -> tuple[float, float]:
+    """The least and the greatest number of days. Calendar units are rounded to whole ones; a month has 28 to 31 days, a
+    year 360 (of some contracts) to 366."""
+    assert quantity.unit is not None
+    ends = (quantity.value - min(quantity.rounded, 0.5), quantity.value + min(quantity.rounded, 0.5))
+    if not quantity.unit.months:
+        exact = quantity.value * quantity.unit.factor / 86400
+        return exact - CALENDAR_TOLERANCE * abs(exact), exact + CALENDAR_TOLERANCE * abs(exact)
+    months = [end * quantity.unit.months for end in ends]
+    lengths = (28.0, 31.0) if max(map(abs, months)) < 12 else (30.0, 30.5)
+    spans = [end * length for end in months for length in lengths]
+    return min(spans), max(spans)
+
+
+# Readings -----------------------------------------------------------------------------------------------------------
 
 
 @lru_cache(maxsize=4096)
-def _read(answer: str) -> _Number | date | None:
-    text = " ".join(answer.split()).strip(" .").removeprefix("+")
+def _readings(answer: str) -> tuple[Reading, ...]:
+    """Every reading of an answer; none where it is no quantity and no date."""
+    text = " ".join(answer.split()).rstrip(" .")
     if not text or len(text) > _LONGEST:
-        return None
-    for form in _DATES:
-        try:
-            return datetime.strptime(text, form).date()
-        except ValueError:
-            continue
+        return ()
+    if dates := _dates(text):
+        return dates
     found = _QUANTITY.fullmatch(text)
-    if found is None or (found["unit"] or "").casefold() in _NOT_UNITS:
-        return None
-    value = float(found["number"].replace(",", "").replace("−", "-")) * _LARGE.get(found["large"] or "", 1.0)
-    if found["unit"] is None:
-        return _Number(value, None)
-    unit = _unit(found["unit"])
-    return None if unit is None else _Number(value, unit)
+    if found is None:
+        return ()
+    exponent = int((found["e"] or found["power"] or found["raised"] or "0").translate(_RAISED))
+    scale = (found["scale"] or "").casefold()
+    scientific = any(found[group] for group in ("e", "power", "raised"))
+    units = meanings(found["unit"]) if found["unit"] else (None,)
+    scales = _SCALES.get(scale, {"": 1.0})
+    readings = [
+        _reading(number, sign, choice, factor * 10.0**exponent, unit)
+        for number in _numbers(found["digits"], scientific)
+        for sign in _signs(found["sign"])
+        for choice, factor in scales.items()
+        for unit in units
+    ]
+    return tuple(one for one in readings if isinstance(one.value, Quantity) and math.isfinite(one.value.value))
 
 
-def _unit(name: str) -> Any:
-    """Pint's unit of a name; None for a word that is none."""
-    name = {"%": "percent", "°C": "degC", "°F": "degF"}.get(name, name)
-    name = name.replace("²", "**2").replace("³", "**3").replace("·", "*").replace(" per ", "/")
+def _reading(
+    number: tuple[Decimal, bool], sign: tuple[int, str], scale: str, factor: float, unit: Unit | None
+) -> Reading:
+    """number: and whether it is usual. sign: and what it is taken to mean. scale: the choice that has this factor."""
+    (written, usual), (direction, meant) = number, sign
+    choices = dict(unit.choices) if unit else {}
+    if meant:
+        choices["minus"] = meant
+    if scale:
+        choices["scale"] = scale
+    usual = usual and meant != _DECREASE and (unit is None or unit.usual)
+    rounded = 0.5 * 10.0 ** _last_place(written) * factor
+    return Reading(Quantity(direction * float(written) * factor, rounded, unit), choices, usual)
+
+
+def _last_place(written: Decimal) -> int:
+    """The power of ten of the last digit; of a whole number, of the last one that is not 0."""
+    exponent = written.as_tuple().exponent
+    if exponent == 0:
+        exponent = written.normalize().as_tuple().exponent
+    assert isinstance(exponent, int)
+    return exponent
+
+
+def _signs(sign: str | None) -> Iterator[tuple[int, str]]:
+    """A minus is of a negative value, or possibly of a decrease by the value: -5 % is also a decrease of 5 %."""
+    if (sign or "+").strip().casefold() in ("+", "plus"):
+        yield 1, ""
+    else:
+        yield -1, "negative"
+        yield 1, _DECREASE
+
+
+def _numbers(digits: str, scientific: bool) -> Iterator[tuple[Decimal, bool]]:
+    """The values of digits with marks, and whether each is usual. Three digits after a single mark are decimals or a
+    group: usual is the English way, possible the other. scientific: a power of ten follows, so a single mark is the
+    decimal one."""
+    digits = digits.replace("’", "'")
+    if _WHOLE.fullmatch(digits):
+        yield Decimal(digits), True
+        return
+    for pattern, separators in ((_SPACED, " '"), (_BY_COMMA, ","), (_BY_STOP, ".")):
+        if grouped := pattern.fullmatch(digits):
+            whole = grouped[1].translate(dict.fromkeys(map(ord, separators)))
+            yield Decimal(f"{whole}.{grouped[2]}" if grouped[2] else whole), True
+            return
+    if found := _ONE_MARK.fullmatch(digits):
+        whole, mark, rest = found[1], found[2], found[3]
+        can_be_group = len(rest) == 3 and 1 <= len(whole) <= 3 and not whole.startswith("0") and not scientific
+        yield Decimal(f"{whole or 0}.{rest}"), mark == "." or not can_be_group
+        if can_be_group:
+            yield Decimal(whole + rest), mark == ","
+
+
+def _dates(text: str) -> tuple[Reading, ...]:
+    text = _ORDINAL.sub(r"\1", text)
+    days = dict.fromkeys(day for form in _DATES if (day := _date(text, form)) is not None)
+    days = days or dict.fromkeys(day for form in _ORDERS if (day := _date(text, form)) is not None)
+    readings = [Reading(day) for day in days]
+    readings += [Reading(day + _julian(day), usual=False) for day in days if day.year <= _LAST_JULIAN]
+    return tuple(readings)
+
+
+def _date(text: str, form: str) -> date | None:
     try:
-        return _registry().parse_units(name)
-    except Exception:  # Pint's errors are of many kinds: an unknown unit, a word of its grammar
+        return datetime.strptime(text, form).date()
+    except ValueError:
         return None
 
 
-def _in_base_units(number: _Number) -> float | None:
-    """The value in base units, so that both orders of a pair compare the same numbers; None if Pint has none."""
-    try:
-        value = float(_registry().Quantity(number.value, number.unit).to_base_units().magnitude)
-    except Exception:  # logarithmic units, values beyond them, offsets inside a product
-        return None
-    return value if math.isfinite(value) else None
-
-
-def _degrees(number: _Number) -> float:
-    """A temperature as a difference, in kelvins."""
-    return number.value * (5 / 9 if str(number.unit) in ("degree_Fahrenheit", "degree_Rankine") else 1)
-
-
-@lru_cache(maxsize=1)
-def _registry() -> Any:
-    return library("pint", "comparing quantities", "graphs").UnitRegistry()
+def _julian(day: date) -> timedelta:
+    """What is added to a date of the Julian calendar for the Gregorian one."""
+    century = (day.year - (day.month <= 2)) // 100
+    return timedelta(days=century - century // 4 - 2)

@@ -83,6 +83,26 @@ def test_the_judge_compares_quantities_if_it_is_told_to() -> None:
     assert scored(quantities="judge")[0].value == 0.0
 
 
+def test_the_judge_decides_on_a_unit_that_has_several_meanings() -> None:
+    """Five tons are 4.5 to 5.1 tonnes: code cannot know, and the judge says that they are the same."""
+    example = Example(id="1", question="How heavy?", answer="5 tons.", contexts=(Context(text="A"),))
+    answers = {"5 tons.": "5 tons", "A": "5 tonnes"}
+
+    def judge(request: ChatRequest) -> str:
+        asked = request.messages[1].content
+        if "<first " in asked:
+            return '{"1": "equivalent"}'
+        if "<questions " in asked and "<text " in asked:
+            text = inside(asked, "text").removeprefix("How heavy?\n")
+            return json.dumps({"1": [{"answer": answers[text], "confidence": 5}]})
+        if "<questions " in asked:
+            return '{"questions": [{"question": "How heavy?", "relevance": 5}]}'
+        return '{"questions": ["How heavy?"]}'
+
+    found, _ = scored(example, judge)
+    assert (found.value, found.evidence["calls"]["comparisons"]) == (1.0, 1)
+
+
 def test_every_way_to_ask_gives_the_same_score() -> None:
     needed, every = scored()[0], scored(relations="all")[0]
     assert (needed.value, needed.evidence["basis"]) == (every.value, every.evidence["basis"])

@@ -7,9 +7,11 @@
 2. It answers each question from the answer and from each passage. A text can give no, one or several answers, each with
    a confidence from 1 to 5: how strongly the text supports it. "unknown" and answers below `confidence` are removed.
 3. Answers to the same question are compared. Equal texts are equivalent; quantities and dates are compared by code
-   (within 1 %; days, months and years 1e-5; temperatures 0.3 K at most). For all others, also for two numbers without
-   a unit that differ, the judge decides whether they are equivalent, one implies the other, they contradict each
-   other, or none of these.
+   (within 1 %; days, months and years 1e-5; temperatures 0.3 K at most) where no reading leaves a doubt. For all
+   others, the judge decides whether they are equivalent, one implies the other, they contradict each other, or none of
+   these. So it decides on two numbers without a unit that differ, on a unit that has several meanings (5 tons and 5
+   tonnes, a barrel, a calorie, a century and days), on digits that do (1.500 km and 1500 km, 03/04/2023), and on
+   figures in two units that can be the same figure, rounded.
 4. Answers are the nodes of a graph, and implications its edges. Answers that imply each other (a component) count once.
    A component is covered if a path leads to it from an answer taken from the scored answer.
 
@@ -28,8 +30,9 @@ relations: `needed`: skip pairs that cannot change the score, the coverage or th
 refusal: `undefined` leaves refusals unscored.
 Deviations: the prompts are ours. In the authors' code numbers without a unit are equal within 1 %, although two counts
 may contradict each other (761 and 764 survivors): here the judge decides. The judge gives its labels
-without a reason. The answer is read together with the question, so that "in 1968" is understood. Code compares all
-quantities that it can read; in the paper the judge decides when to use code. An answer is compared with several others
+without a reason. The answer is read together with the question, so that "in 1968" is understood. Code compares the
+quantities that it can read without a doubt; in the paper the judge decides when to use code, and Pint reads every word
+in one way. An answer is compared with several others
 in one call; in the paper with one.
 """
 
@@ -271,7 +274,7 @@ METRIC = Metric(
     optional=("judge",),
     prompts=(*PROMPTS, COMPARISON, SUMMARY),
     params=Params,
-    version=2,
+    version=3,
     calls=_calls,
     rounds=4,
     silence=Silence(0, 0),
