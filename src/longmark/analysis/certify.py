@@ -268,8 +268,9 @@ def _assumptions(claimed: Claimed, found: Correction, agreement: Agreement | Non
         "" if claimed.looks is None else " Whoever asked for this certificate says how often labels were looked at."
     )
     yield (
-        f"The chance that a false claim is made from these labels is at most {CLAIM_ERROR:.1%} in all, over "
-        f"{family.in_words()}: in simulations from {FEWEST_COVERED} labels of a system on.{stated}"
+        f"The chance that a false claim is made from these labels is at most {100 * CLAIM_ERROR:g} % in all, over "
+        f"{family.in_words()}. Simulations of the command with {FEWEST_COVERED} labels or more of a system bear this "
+        f"out.{stated}"
     )
     if found.labelled.bounds is None:
         ends = f"{found.scale.low:g} to {found.scale.high:g}"
@@ -332,7 +333,7 @@ def document(found: Certificate) -> Document:
             else "not known",
         ),
         ("chosen", "with known probabilities" if about["drawn"] else chosen),
-        ("error", f"at most {CLAIM_ERROR:.1%} for any false claim, over {found['error']['shared_over']}"),
+        ("error", f"at most {100 * CLAIM_ERROR:g} % for any false claim, over {found['error']['shared_over']}"),
         ("judge", "; ".join(f"{role}: {listed(names)}" for role, names in judge["models"].items()) or "no model"),
         ("audit of the judge", " ".join(judge["audit"]) if judge["audit"] else "not audited"),
     ]
@@ -344,7 +345,7 @@ def document(found: Certificate) -> Document:
     return Document(
         "certificate",
         title,
-        "What a judge's scores and people's labels show of two systems.",
+        "What scores and people's labels show of two systems.",
         (
             *sections,
             _list("What it rests on", rests, found["assumptions"]),
@@ -373,7 +374,8 @@ def _for_whom(found: Certificate) -> str:
 
 def _list(title: str, says: str, lines: Sequence[str]) -> Section:
     name = title.casefold().replace(" ", "-")
-    return Section(title, says, (Table(name, title, (Column("", lambda line: line, key="line"),), lines),))
+    column = Column("", lambda line: line.replace("`", ""), key="line")  # a page shows backticks as they are
+    return Section(title, says, (Table(name, title, (column,), lines),))
 
 
 def _figures_table(found: Certificate) -> Table:
