@@ -1,7 +1,7 @@
 """The smaller simulations that sentences in docs/ rest on, by the functions of the verbs.
 
 `python -m bench.claims [gate] [ppi] [correlation] [strengths] [effects] [judges] [baseline] [detectable] [kappa]
-[blind] [--runs 1000]`
+[blind] [margin] [--runs 1000]`
 
 Figures are shares of runs; their Monte Carlo error is sqrt(p (1 - p) / runs): .007 for .95 of 1,000 runs.
 
@@ -26,6 +26,9 @@ Figures are shares of runs; their Monte Carlo error is sqrt(p (1 - p) / runs): .
     blind        a metric whose scores of defects and originals have one distribution: share of runs in which the page
                  of `metrics-study --defects` says that it notices the defect, in which the interval of the excess is
                  below 0, and in which the defect is said to be rewarded (nominal: .025 each)
+    margin       share of runs in which `compare --margin .05` says `equivalent` although the true difference is the
+                 margin or more (.05 at most), and in brackets although none is (power), with 10, 20, 30, 60 and 100
+                 questions, and with as many clusters of four
 """
 
 from __future__ import annotations
@@ -36,9 +39,11 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from bench.coverage import DIFFERENCES, LAYOUTS, SHAPES, SYSTEMS, Floats, drawn, scores, sizes, table
+from bench.coverage import DIFFERENCES, LAYOUTS, SHAPES, SYSTEMS, Floats, Shape, drawn, scores, sizes, table
 from bench.stats import rare
+from scipy import stats
 
+from longmark.analysis.compare.margin import Limits, margin_interval
 from longmark.analysis.compare.results import of_d_z, of_share
 from longmark.analysis.compare.tests import detectable
 from longmark.analysis.metrics_study.defects import DefectsOptions, _Metric
@@ -85,6 +90,45 @@ def blind(runs: int) -> None:
 
     print("A blind metric: noticed, excess below 0, rewarded\n")
     table("scores", ["40", "60", "100", "400"], list(BLIND), cell)
+
+
+LOSSES: dict[str, Callable[[Floats, float], Floats]] = {
+    "ties, 10 % of the questions lost": lambda u, gone: np.where(u < 2 * gone, -1.0, 0.0),
+    "ties, 5 % lost": lambda u, gone: np.where(u < gone, -1.0, 0.0),
+    "ties, 10 % lost by a half": lambda u, gone: np.where(u < 2 * gone, -0.5, 0.0),
+    "ties, 15 % lost and 10 % won": lambda u, gone: np.where(u < 0.1 + gone, -1.0, np.where(u > 0.9, 1.0, 0.0)),
+    "normal, standard deviation .02": lambda u, gone: stats.norm.ppf(u) * 0.02 - gone,
+    "normal, standard deviation .1": lambda u, gone: stats.norm.ppf(u) * 0.1 - gone,
+    "5 % lost, the rest normal, .01": lambda u, gone: np.where(
+        u < gone, -1.0, stats.norm.ppf((u - gone) / (1 - gone) + 1e-12 * (u < gone)) * 0.01
+    ),
+}
+
+
+def margins(runs: int) -> None:
+    def equivalent(name: str, layout: str, number: int, gone: float) -> float:
+        chance, said = np.random.default_rng([number, LAYOUTS.index(layout)]), 0
+        identity = Shape(lambda u: u, 0.5, 0.29)
+        values, clusters = drawn(chance, identity, layout, number, runs)
+        with np.errstate(invalid="ignore"):
+            differences = LOSSES[name](values, gone)
+        of, known = None if clusters is None else np.array(clusters), dict[bytes, bool]()
+        for one in differences:
+            key = (np.sort(one) if of is None else one).tobytes()
+            if key not in known:
+                ends = margin_interval(one, of, Limits(0.05, (-1, 1), 0.9)).ends
+                known[key] = ends is not None and ends[0] > -0.05 and ends[1] < 0.05
+            said += known[key]
+        return said / runs
+
+    def cell(name: str, layout: str) -> str:
+        found = []
+        for number in (10, 20, 30, 60, 100):
+            wrong, right = (equivalent(name, layout, number, gone) for gone in (0.05, 0.0))
+            found.append(f"{shown(wrong)} ({shown(right)})")
+        return " ".join(found)
+
+    table("differences", LAYOUTS[:2], list(LOSSES), cell)
 
 
 def shown(share: float) -> str:
@@ -347,6 +391,7 @@ PARTS: dict[str, Callable[[int], None]] = {
     "detectable": detectable_differences,
     "kappa": kappas,
     "blind": blind,
+    "margin": margins,
 }
 
 

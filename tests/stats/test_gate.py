@@ -135,7 +135,7 @@ def test_the_bound_needs_no_extra_and_is_the_same_without(monkeypatch: pytest.Mo
 def test_a_hundred_thousand_scores_take_no_more_work_than_the_grid_has_steps(monkeypatch: pytest.MonkeyPatch):
     looked: list[int] = []
 
-    def rare(terms: Sequence[tuple[float, int]]) -> bool:
+    def rare(terms: Sequence[tuple[float, int]], _tail: float) -> bool:
         looked.append(len(terms))
         return len(looked) % 2 == 0
 

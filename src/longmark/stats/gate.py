@@ -1,9 +1,9 @@
 """What scores between known bounds show of their mean, whatever their distribution: Gaffke's one-sided bound.
 
     F(m) = P(sum_c E_c n_c (x_c - m) - E_0 n_0 m <= 0)      x_c: means of clusters, scaled to [0, 1]; n_c: their sizes
-    lower bound = the m where F(m) = 0.025                  E: independent, exponential, mean 1; n_0: the largest n_c
+    lower bound = the m where F(m) = tail (0.025)           E: independent, exponential, mean 1; n_0: the largest n_c
 
-F is the distribution of the mean of the scores and a zero under random weights, so the bound is its 2.5 % quantile:
+F is the distribution of the mean of the scores and a zero under random weights, and the bound its quantile at the tail:
 what the mean might have been with other shares of the scores, and one cluster at the lower bound that was missed. For
 scores of two values it is Clopper and Pearson's bound; for many scores it nears that of normal theory. It is Gaffke's
 (2005, "Three test statistics for a nonparametric one-sided hypothesis on the mean of a nonnegative variable", Math.
@@ -30,6 +30,7 @@ from collections.abc import Mapping, Sequence
 
 TAIL = 0.025
 """The probability, at most, that a bound lies on the wrong side of the mean."""
+GAFFKE = "Gaffke's bounds"
 
 _GRID = 10_000
 _STEPS = 1_000_000
@@ -67,19 +68,19 @@ class BoundedScores:
     def _place(self, score: float) -> bool:
         return -_ON_GRID <= (score - self.lo) / (self.hi - self.lo) * _GRID <= _GRID + _ON_GRID
 
-    def lower(self) -> float:
+    def lower(self, tail: float = TAIL) -> float:
         """The lower bound on the mean, on the scale of the scores. Without scores it is the least that can be."""
         steps = Counter[tuple[int, int]]()
         for (size, key), count in self._counts.items():
             steps[size, key // 2] += count
-        return self._scaled(_bound(steps))
+        return self._scaled(_bound(steps, tail))
 
-    def upper(self) -> float:
+    def upper(self, tail: float = TAIL) -> float:
         """The upper bound on the mean: the lower one of the scores turned round."""
         steps = Counter[tuple[int, int]]()
         for (size, key), count in self._counts.items():
             steps[size, _GRID - (key + 1) // 2] += count
-        return self._scaled(_STEPS - _bound(steps))
+        return self._scaled(_STEPS - _bound(steps, tail))
 
     def needed(self, limit: float, *, above: bool) -> int | None:
         """How many clusters of one size could show that the mean is at least (else: at most) the limit if all scores
@@ -101,8 +102,8 @@ class BoundedScores:
         return self.lo + (self.hi - self.lo) * steps / _STEPS
 
 
-def _bound(counts: _Counts) -> int:
-    """The greatest m, in steps of 1/_STEPS, where F(m) is at most TAIL: bisection, from 2 standard errors below the
+def _bound(counts: _Counts, tail: float) -> int:
+    """The greatest m, in steps of 1/_STEPS, where F(m) is at most the tail: bisection, from 2 standard errors below the
     mean on."""
     ordered = sorted(counts.items())
     if not any(step for (_, step), _ in ordered):
@@ -112,7 +113,7 @@ def _bound(counts: _Counts) -> int:
     def fits(step: int) -> bool:
         m = step / _STEPS
         terms = [(size * (place / _GRID - m), count) for (size, place), count in ordered]
-        return _is_rare([*terms, (-largest * m, 1)])
+        return _is_rare([*terms, (-largest * m, 1)], tail)
 
     n = sum(size * count for (size, _), count in ordered)
     mean = sum(size * place * count for (size, place), count in ordered) / n
@@ -131,9 +132,9 @@ def _bound(counts: _Counts) -> int:
     return below
 
 
-def _is_rare(terms: Sequence[tuple[float, int]]) -> bool:
-    """Whether P(S <= 0) is at most TAIL, for the sum S of b E over the terms (b, how often), of which some have b > 0
-    and some b < 0."""
+def _is_rare(terms: Sequence[tuple[float, int]], tail: float) -> bool:
+    """Whether P(S <= 0) is at most the tail, for the sum S of b E over the terms (b, how often), of which some have
+    b > 0 and some b < 0."""
     unit = max(abs(b) for b, _ in terms)
     terms = [(b / unit, count) for b, count in terms if b]
     left, right = 1 / min(b for b, _ in terms), 0.0
@@ -160,6 +161,6 @@ def _is_rare(terms: Sequence[tuple[float, int]]) -> bool:
     while True:
         between = over(step / 2, step)
         found, change = (total + between) * step / 2 / math.pi, abs(between - total) * step / math.pi
-        if change <= max(1e-7 * TAIL, 0.01 * abs(found - TAIL)) or step < _FINEST:  # the next change is its square
-            return found <= TAIL
+        if change <= max(1e-7 * tail, 0.01 * abs(found - tail)) or step < _FINEST:  # the next change is its square
+            return found <= tail
         step, total = step / 2, total + between

@@ -15,10 +15,10 @@ from longmark.cli import main
 def run(folder: Path, shift: float, spread: float = 0.02, *, metric: str = RELEVANCE, more: bool = False) -> str:
     """Systems `base` and `new`, which differs from it by `shift` on average; with more a third, equal to `base`."""
     random = np.random.default_rng(3)
-    y = 0.3 + 0.4 * random.random(40)
-    systems = {"base": {metric: y.tolist()}, "new": {metric: (y + random.normal(shift, spread, 40)).tolist()}}
+    y = 0.3 + 0.4 * random.random(80)
+    systems = {"base": {metric: y.tolist()}, "new": {metric: (y + random.normal(shift, spread, 80)).tolist()}}
     if more:
-        systems["third"] = {metric: (y + random.normal(0, 0.01, 40)).tolist()}
+        systems["third"] = {metric: (y + random.normal(0, 0.01, 80)).tolist()}
     return str(run_of(folder / "run", systems))
 
 

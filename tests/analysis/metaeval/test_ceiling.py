@@ -7,8 +7,13 @@ import pytest
 
 pytest.importorskip("scipy")
 
+from tests.report.runs import row
+from tests.there import there
+
+from longmark.analysis.metaeval import metaeval
 from longmark.analysis.metaeval.agreement import Ceiling, RatedItems, Vote, agreement
 from longmark.analysis.metaeval.options import MetaevalOptions
+from longmark.analysis.metaeval.sections import sections
 from longmark.stats.two_way import TWO_WAY, Variance
 
 Votes = list[list[Vote]]
@@ -108,3 +113,47 @@ def test_raters_who_all_agree_have_an_interval_over_items():
     assert found.agrees is not None
     assert (found.agrees.value, found.agrees.method) == (1.0, "all equal")
     assert found.over == "items only, 6 raters"
+
+
+def test_a_metric_is_above_the_ceiling_only_on_the_same_ratings():
+    # Two raters agree on 12 pairs (a, a) and differ on 8 (a, tie): a rater agrees with the other in 24 of 40. The
+    # metric makes their choice on 8 of the 12, and no rater's choice on the others: 16 of 40, but 8 of 12 with a
+    # majority.
+    pairs = range(20)
+    metric = {n: (1.0, 0.0) if n < 8 else (0.0, 1.0) for n in pairs}
+    rows = [
+        row(f"{n}{side}", "m", metric[n][place], question_id=f"q{n}", system=side)
+        for n in pairs
+        for place, side in enumerate("xy")
+    ]
+    said = [{"question_id": f"q{n}", "a": "x", "b": "y", "choice": "a", "rater": "ann"} for n in pairs]
+    said += [
+        {"question_id": f"q{n}", "a": "x", "b": "y", "choice": "a" if n < 12 else "tie", "rater": "bo"} for n in pairs
+    ]
+    found = metaeval(rows, said)
+    (part,) = found.labels
+    ceiling, own = part.agreement.ceilings[:2]
+    assert (there(ceiling.agrees).value, there(own.agrees).value, own.rater_agrees) == (0.6, 0.4, 0.6)
+    summary = sections(found)[0]
+    assert "Above it" not in summary.says
+    assert "on the same ratings" in summary.says
+    assert own.above_a_rater is False
+
+
+def test_a_metric_that_scored_some_answers_is_held_against_a_rater_on_those():
+    # On the first ten answers the raters agree perfectly, on the last ten not at all. The metric scored the first ten
+    # and is right up to a swap: below a rater on the same answers, above a rater on all.
+    order = [1, 2, 3, 4, 5, 1, 2, 3, 4, 5]
+    rows = [row(str(n), "m", float(order[n] + (n == 0) * 1.5), question_id=f"q{n}") for n in range(10)]
+    rows += [row(str(n), "m", None, question_id=f"q{n}") for n in range(10, 20)]
+    said = [{"example_id": str(n), "rater": name, "value": order[n % 10]} for n in range(10) for name in ("ann", "bo")]
+    said += [
+        {"example_id": str(n), "rater": name, "value": order[n % 10] if name == "ann" else order[(3 * n) % 10]}
+        for n in range(10, 20)
+        for name in ("ann", "bo")
+    ]
+    (part,) = metaeval(rows, said).labels
+    ceiling, own = part.agreement.ceilings
+    assert own.rater_spearman == pytest.approx(1)
+    assert there(there(ceiling.spearman).value) < there(there(own.spearman).value) < 1
+    assert "Above it" not in sections(metaeval(rows, said))[0].says

@@ -97,4 +97,7 @@ def _result(
         return (UNDECIDED, pair.undecided) if pair.undecided else ("ok", None)
     open_ = decision.conclusion not in (EQUIVALENT, *fine)
     disagree = worse in decision.words or len({*decision.words}) > 1
-    return (UNDECIDED if open_ and (require_decision or disagree) else "ok"), decision.reason
+    reason = decision.reason
+    if open_ and reason is None:
+        reason = f"not shown to be less than {decision.margin:g} worse; more questions may show it"
+    return (UNDECIDED if open_ and (require_decision or disagree) else "ok"), reason

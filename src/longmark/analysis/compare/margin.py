@@ -2,29 +2,39 @@
 
 The two tests at alpha (Schuirmann 1987, "A comparison of the two one-sided tests procedure …", J. Pharmacokinetics and
 Biopharmaceutics 15) reject together exactly where the interval of the difference at the level 1 - 2 alpha lies within
-± margin. Each decision is made by that interval alone, which is the one that is drawn:
+± margin. Each decision follows from that interval, which is the one that is drawn:
 
     equivalent      it lies within ± margin
-    better, worse   it lies above or below 0, and the p that decides (`family`) is at most alpha
+    better, worse   it does not reach below, or above, 0, and the p that decides (`family`) is at most alpha
     non-inferior    it lies above -margin: the first is not worse by the margin or more
     non-superior    it lies below +margin: the first is not better by the margin or more
     undecided       it reaches beyond both ends of the margin
 
 With m pairs and metrics that have a margin, alpha is divided by m (Bonferroni): the level is 1 - 2 alpha / m.
 
-Equal differences show no spread. Where the test could reject, they are decided by their value, with and without bounds:
-equivalent within the margin, else better or worse by p. Their interval, from the metric's bounds, decides nothing: it
-counts what so few questions can miss. A pair with unscored answers gets its word in both readings (`metric`), and its
-conclusion is what both claim: non-inferior for equivalent and better, undecided for better and worse.
+Hall's interval (`stats.means`) rests on the spread of the differences, and counts no rare one that the sample missed.
+So the interval is the wider of Hall's and one that counts them: n questions (effective clusters) have missed a share
+s = 1 - alpha^(1/n) with a chance of alpha, which may lie at the metric's bounds. A margin of .05 between 0 and 1 thus
+takes 59 questions at alpha .05, whatever they are like. Where half of the differences or more (means of clusters) are
+alike, within a twentieth of the margin of their median, few unlike ones decide, and the interval is Gaffke's
+(`stats.gate`), which counts both; for equal differences the two are the same. A metric without bounds has Hall's; if
+fewer than 8 differences, and fewer than half, are unlike the most frequent one, it has none.
+
+A significant difference of the margin or more is decided by p, and an interval that would reach beyond 0 ends there.
+
+A pair with unscored answers gets its word in both readings (`metric`), and its conclusion is what both claim:
+non-inferior for equivalent and better, undecided for better and worse.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from longmark.analysis.compare.results import MetricResult, difference_bounds, of_mean
+import numpy as np
+
+from longmark.analysis.compare.results import MetricResult, difference_bounds, groups_of, of_mean
 from longmark.analysis.compare.tests import PairDifference, Tested
 from longmark.analysis.grid import Grid
 from longmark.errors import UserError
@@ -33,10 +43,16 @@ from longmark.report.document import Section
 from longmark.report.format import counted, metric_titles
 from longmark.report.tables import Column
 from longmark.scores.manifest import MetricFacts
-from longmark.stats.means import ALL_EQUAL
+from longmark.stats.gate import GAFFKE, BoundedScores
+from longmark.stats.means import Bounds, equal_interval
+from longmark.stats.permutation import rounding
 from longmark.stats.results import Estimate
+from longmark.stats.samples import Floats, Ints
 
 MARGIN = "Margin"
+MISSED = "Hall's t, and what the sample can have missed"
+_ALIKE = 20  # parts of the margin: differences less than one apart say nothing of their spread beside the margin
+_UNLIKE = 8  # differences unlike the most frequent one from which their spread is known (docs/coverage.md)
 EQUIVALENT, UNDECIDED = "equivalent", "undecided"
 _CLAIMS: dict[str, frozenset[str]] = {
     EQUIVALENT: frozenset(("not worse", "not better")),
@@ -58,7 +74,7 @@ Margins = float | Mapping[str, float]
 class Decision:
     """A pair on a metric against the margin. difference: first - second, with the interval that decides; counted: the
     same with unscored answers as the worst score, None where both are the same; conclusion: of the first, in a word:
-    what both readings claim; words: by reading; reason: why it is undecided, or how equal differences were decided."""
+    what both readings claim; words: by reading; reason: why it is undecided, or that p decided."""
 
     metric: str
     first: str
@@ -120,10 +136,11 @@ def decisions(
             ]
             estimates, words, remarks = [], [], []
             for reading, of in readings:
-                bounds = difference_bounds(metric.facts)
-                estimate = of_mean(*reading.differences(*places), bounds, one.largest, level)
+                differences, clusters = reading.differences(*places)
+                how = Limits(margin or 0.0, difference_bounds(metric.facts), level, one.largest)
+                estimate = margin_interval(differences, clusters, how, found=of.better is not None)
                 ahead = None if of.better is None else of.better == pair.first
-                word, remark = _word(estimate, margin or 0.0, one.sign, ahead, of)
+                word, remark = _word(estimate, how.margin, one.sign, ahead, of)
                 estimates.append(estimate)
                 words.append(word if directed else _UNDIRECTED.get(word, word))
                 remarks.append(remark)
@@ -141,6 +158,88 @@ def decisions(
     return tuple(made)
 
 
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a difference is held against. bounds: of differences; level: of the interval; largest: the largest score in
+    size, which decides what is rounding."""
+
+    margin: float
+    bounds: Bounds
+    level: float
+    largest: float = 1.0
+
+    @property
+    def tail(self) -> float:
+        return (1 - self.level) / 2
+
+
+def margin_interval(differences: Floats, clusters: Ints | None, limits: Limits, *, found: bool = False) -> Estimate:
+    """The interval of a mean difference that is held against the margin. found: it is significant; of the margin or
+    more, the interval then ends at 0.
+
+    Without ends, and with a reason, where the metric has no bounds and few differences are unlike the rest."""
+    made = _interval(differences, clusters, limits)
+    if not found or made.value is None or made.low is None or made.high is None or abs(made.value) < limits.margin:
+        return made
+    return replace(made, low=max(made.low, 0.0)) if made.value > 0 else replace(made, high=min(made.high, 0.0))
+
+
+def _interval(differences: Floats, clusters: Ints | None, limits: Limits) -> Estimate:
+    hall = of_mean(differences, clusters, limits.bounds, limits.largest, limits.level)
+    if hall.value is None:
+        return hall
+    groups = [list(group) for group in groups_of(differences, clusters)]
+    means = np.array([sum(group) / len(group) for group in groups])
+    lo, hi = limits.bounds
+    if lo is None or hi is None:
+        unlike = _unlike_the_most_frequent(means, limits.largest)
+        if unlike >= min(_UNLIKE, len(means) / 2):
+            return hall
+        reason = (
+            f"{len(means) - unlike} of {len(means)} differences are equal, and the metric has no bounds to say what so "
+            "few others can have missed: give --bounds METRIC=LOW:HIGH"
+        )
+        return replace(hall, low=None, high=None, method="", remark=None, reason=reason)
+    if hall.low is None or hall.high is None:
+        return hall
+    alike = int((np.abs(means - np.median(means)) <= limits.margin / _ALIKE).sum())
+    effective = hall.effective or len(means)
+    if 2 * alike >= len(means):
+        scores, method = BoundedScores(lo, hi), GAFFKE
+        for group in groups:
+            scores.add(*(min(max(value, lo), hi) for value in group))
+        low, high = scores.lower(limits.tail), scores.upper(limits.tail)
+    else:
+        missed = equal_interval(min(max(hall.value, lo), hi), effective, lo, hi, limits.level)
+        low, high = min(hall.low, missed[0]), max(hall.high, missed[1])
+        method = hall.method if (low, high) == hall.ends else MISSED
+    needed = _needed(float(np.median(means)) if method == GAFFKE else 0.0, limits)
+    reason = None
+    if needed is not None and needed > effective:
+        have = f"{len(means)} {'questions' if clusters is None else 'clusters'}"
+        have += "" if hall.effective is None else f" ({hall.effective:.1f} effective)"
+        reason = f"{have} are too few: at least {needed} are needed to exclude that they missed {limits.margin:g}"
+    return replace(hall, low=low, high=high, method=method, remark=None, reason=reason)
+
+
+def _unlike_the_most_frequent(means: Floats, largest: float) -> int:
+    rounded = np.sort(means)
+    steps = np.flatnonzero(np.diff(rounded) > rounding(0.0, largest))
+    return len(means) - int(np.diff(np.concatenate([[-1], steps, [len(means) - 1]])).max())
+
+
+def _needed(value: float, limits: Limits) -> int | None:
+    """How many differences show that the mean is within ± margin, if all have this value; None where no number can."""
+    lo, hi = limits.bounds
+    if lo is None or hi is None or not -limits.margin < value < limits.margin:
+        return None
+    shares = [(limits.margin + value) / (value - lo)] * (value > lo) + [(limits.margin - value) / (hi - value)] * (
+        value < hi
+    )
+    share = min(shares)
+    return math.floor(math.log(limits.tail) / math.log1p(-share)) + 1 if share < 1 else 1
+
+
 def _word(
     difference: Estimate, margin: float, sign: int, ahead: bool | None, test: PairDifference
 ) -> tuple[str, str | None]:
@@ -148,18 +247,13 @@ def _word(
     if difference.value is None or test.p is None:
         return UNDECIDED, test.reason or difference.reason
     low, high = sorted(sign * end for end in difference.ends or (-math.inf, math.inf))
-    equal = difference.ends is None or difference.method == ALL_EQUAL
-    if equal and test.undetectable:
-        return UNDECIDED, test.undetectable
-    if equal and abs(difference.value) < margin:
-        return EQUIVALENT, "all differences are equal: decided by their value"
     if -margin < low and high < margin:
         return EQUIVALENT, None
-    if ahead is not None and (equal or low > 0 or high < 0):
-        return "better" if ahead else "worse", "all differences are equal: decided by p" if equal else None
-    if equal:
-        return UNDECIDED, difference.reason
-    return "non-inferior" if low > -margin else "non-superior" if high < margin else UNDECIDED, None
+    unknown = difference.ends is None and abs(difference.value) >= margin
+    if ahead is not None and (low >= 0 or high <= 0 or unknown):
+        return "better" if ahead else "worse", "decided by p" if unknown or 0 in (low, high) else None
+    word = "non-inferior" if low > -margin else "non-superior" if high < margin else UNDECIDED
+    return word, (difference.reason or test.undetectable) if word == UNDECIDED else None
 
 
 def margin_section(made: Sequence[Decision], alpha: float, places: int) -> tuple[Section, ...]:
@@ -199,10 +293,11 @@ def margin_section(made: Sequence[Decision], alpha: float, places: int) -> tuple
             f"The {level} of first minus second against ± margin: two one-sided tests at alpha {alpha:g}{several}.",
             (grid(made).table(),),
             tuple(figures),
-            "equivalent: the interval (1 - 2 alpha) lies within ± margin. better, worse: it excludes 0, and the "
-            "adjusted p is at most alpha. non-inferior: not worse by the margin or more. non-superior: not better by "
-            "the margin or more (both only where a direction is declared). undecided: none of these, or the readings "
-            "with and without unscored answers disagree.",
+            "equivalent: the interval (1 - 2 alpha) lies within ± margin. better, worse: it reaches to 0 at most, and "
+            "the adjusted p is at most alpha. non-inferior: not worse by the margin or more. non-superior: not better "
+            "by the margin or more (both only where a direction is declared). undecided: none of these, or the "
+            "readings with and without unscored answers disagree. The interval counts rare differences that so many "
+            "questions can have missed.",
             brief=1,
         ),
     )

@@ -20,7 +20,7 @@ from __future__ import annotations
 import math
 import string
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -410,14 +410,18 @@ def of_mean(
     `stats.means`."""
     if len(values) and np.ptp(values) <= rounding(0.0, largest):
         values = np.full(len(values), values[0])
+    return replace(mean_of_groups(groups_of(values, clusters), bounds, level, null=null), missing=missing)
+
+
+def groups_of(values: Floats, clusters: Ints | None) -> Iterator[Sequence[float]]:
+    """The values of each cluster; without clusters each value is one."""
     cuts = np.arange(1, len(values))
     if clusters is not None:
         order = np.argsort(clusters, kind="stable")
         values, cuts = values[order], np.flatnonzero(np.diff(clusters[order])) + 1
     numbers = array("d", values.astype(np.float64).tobytes())  # a list would hold an object for each
     ends = array("q", np.concatenate([[0], cuts, [len(numbers)]]).astype(np.int64).tobytes())
-    groups = (numbers[start:end] for start, end in pairwise(ends) if end > start)
-    return replace(mean_of_groups(groups, bounds, level, null=null), missing=missing)
+    return (numbers[start:end] for start, end in pairwise(ends) if end > start)
 
 
 def of_share(ahead: Floats, clusters: Ints | None, level: float, missing: int = 0) -> Estimate:

@@ -37,6 +37,7 @@ _MANY = 50
 _MOST_PAIRS = 4_000_000  # of two ratings of an item
 _RESAMPLES = 2_000
 _PERFECT = 1 - 1e-12
+_ROUNDING = 1e-9
 _DIGITS = 9  # of standardised values, to which ranks see ties: means of equal ratings differ by rounding
 Others = Callable[[Floats], Floats]
 """Ratings, an item a row, to the others' of each."""
@@ -87,7 +88,8 @@ class Ceiling:
 
     pearson, spearman: with the others' mean, None if classes are no numbers; agrees: the share that is the others'
     majority, None for a metric that gives no class. ratings, items: how many. over: what the intervals count as a
-    sample.
+    sample. rater_spearman, rater_agrees: what a rater has on the same ratings, with which the line is compared: a
+    metric may have scored only some.
     """
 
     name: str
@@ -97,6 +99,18 @@ class Ceiling:
     ratings: int
     items: int
     over: str
+    rater_spearman: float | None = None
+    rater_agrees: float | None = None
+
+    @property
+    def above_a_rater(self) -> bool:
+        """Whether the line is above a rater on the same ratings: by Spearman's rho, or without it by the share."""
+        its, rater = (
+            (self.spearman, self.rater_spearman)
+            if self.spearman is not None and self.rater_spearman is not None
+            else (self.agrees, self.rater_agrees)
+        )
+        return its is not None and its.value is not None and rater is not None and its.value > rater + _ROUNDING
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,11 +235,12 @@ class _Ceilings:
         return tuple(found)
 
     def _ceiling(self, name: str, values: Floats | None, given: Floats) -> Ceiling:
-        agrees = pearson = spearman = None
+        agrees = pearson = spearman = rater_agrees = rater_spearman = None
         beside = self._beside(self.names, _majorities)
         used = ~np.isnan(given + beside)
         if used.any():
             parts, units = _right(given[used], beside[used]), self.units[used].tolist()
+            rater_agrees = float(np.mean(self.names[used] == beside[used]))
             agrees = mean_estimate(parts[:, 1].tolist(), units, (0, 1), self.options.level)
             if variance := self._variance(given, self.names, _majorities, _right, _share):
                 low, high = variance.around_share(agrees.value or 0.0, agrees.level)
@@ -233,6 +248,7 @@ class _Ceilings:
         if self.numeric and values is not None:
             used = ~np.isnan(values)
             pearson, spearman = (self._correlation(values, used, ranks) for ranks in (False, True))
+            rater_spearman = self._of_ranks(self.own, used)
         raters = effective_raters(self.raters[used]) if used.any() else 0.0
         of_raters = [one.method == TWO_WAY for one in (agrees, pearson, spearman) if one is not None and one.ends]
         over = (
@@ -240,7 +256,26 @@ class _Ceilings:
             if of_raters and all(of_raters)
             else f"items only, {raters:.3g}{' effective' * (not raters.is_integer())} raters"
         )
-        return Ceiling(name, pearson, spearman, agrees, int(used.sum()), len(set(self.item[used].tolist())), over)
+        return Ceiling(
+            name=name,
+            pearson=pearson,
+            spearman=spearman,
+            agrees=agrees,
+            ratings=int(used.sum()),
+            items=len(set(self.item[used].tolist())),
+            over=over,
+            rater_spearman=rater_spearman,
+            rater_agrees=rater_agrees,
+        )
+
+    def _of_ranks(self, values: Floats, used: Any) -> float | None:
+        """Spearman's rho of these ratings with the others' mean (`_correlation`); None if a side is constant."""
+        x, y = values[used], self._beside(self.own, _means)[used]
+        if len(x) < 2:
+            return None
+        x, y = _midranks(_standard(x))(_standard(x)), _midranks(y)(y)
+        r = float(_pearson(np.array([[len(x), x.sum(), y.sum(), x @ x, y @ y, x @ y]]))[0])
+        return None if np.isnan(r) else r
 
     def _correlation(self, values: Floats, used: Any, ranks: bool) -> Estimate:
         """Pearson's correlation over ratings, or that of their ranks."""

@@ -14,7 +14,7 @@ from longmark.scores.answers import AnswerScores
 from longmark.scores.labels import MOST_GROUPS
 from longmark.scores.manifest import MetricFacts
 from longmark.stats.max_t import ALL_ZERO, inverted, max_t
-from longmark.stats.means import ALL_EQUAL, mean_estimate
+from longmark.stats.means import ALL_EQUAL, few_clusters, few_values, mean_estimate
 from longmark.stats.permutation import rounding
 from longmark.stats.results import Difference, Estimate
 from longmark.stats.samples import Floats
@@ -93,12 +93,13 @@ def paired(
     made = mean_estimate(apart.tolist(), questions, (-width, width), level)
     if made.method != ALL_EQUAL or p is None or p > 1 - level:
         made = inverted(made, None if low is None or high is None else (low, high), (-width, width), level)
+    few = few_values(len(apart)) if made.effective is None else few_clusters(made.effective)
     return Difference(
         *(made.value, made.low, made.high, len(apart), level, made.method),
         reason=why or made.reason or remark,
         clusters=made.clusters,
         effective=made.effective,
-        remark=made.remark or remark,
+        remark=few or remark,
         p=1.0 if why == ALL_ZERO else p,
     )
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from longmark.analysis.grid import Grid
 from longmark.analysis.metaeval import Metaeval
-from longmark.analysis.metaeval.agreement import FEWEST_RATERS, RATER, Agreement
+from longmark.analysis.metaeval.agreement import FEWEST_RATERS, RATER, Agreement, Ceiling
 from longmark.analysis.metaeval.choice_sample import BASELINE, ChoiceMetric
 from longmark.analysis.metaeval.choices import ChoiceLabel
 from longmark.analysis.metaeval.label_sections import METRIC, choice_sections, estimates, rating_sections
@@ -92,11 +92,15 @@ def _correlates(r: Estimate, adjusted: float | None, alpha: float, name: str, ag
         return f"no conclusion: {r.reason}"
     if adjusted > alpha:
         return "no significant correlation"
-    lines = {one.name: one.spearman for one in agreement.ceilings}
+    return f"correlates {'' if r.value > 0 else 'negatively '}with human ratings{_below(name, agreement)}"
+
+
+def _below(name: str, agreement: Agreement) -> str:
+    """That a metric agrees less than a rater, if its interval is below the ceiling's; both are on the same ratings."""
+    lines = {one.name: one.spearman or one.agrees for one in agreement.ceilings}
     rater, metric = (lines.get(one) for one in (RATER, name))
     low, high = None if rater is None else rater.low, None if metric is None else metric.high
-    below = "; below the human ceiling" if low is not None and high is not None and high < low else ""
-    return f"correlates {'' if r.value > 0 else 'negatively '}with human ratings{below}"
+    return "; below the human ceiling" if low is not None and high is not None and high < low else ""
 
 
 def _too_few(r: Estimate, what: str) -> str | None:
@@ -107,8 +111,8 @@ def _too_few(r: Estimate, what: str) -> str | None:
     return f"too few {what}s for a conclusion: {units}, fewer than {_FEWEST}" if units < _FEWEST else None
 
 
-def _above(one: ChoiceMetric, alpha: float) -> str:
-    """Whether the metric is more often right than each baseline."""
+def _above(one: ChoiceMetric, alpha: float, agreement: Agreement) -> str:
+    """Whether the metric is more often right than each baseline, and whether it agrees less than a rater."""
     if one.direction == BASELINE:
         return BASELINE
     if one.accuracy.value is None:
@@ -116,7 +120,8 @@ def _above(one: ChoiceMetric, alpha: float) -> str:
     if few := _too_few(one.accuracy, "pair"):
         return few
     above = one.beside is not None and (one.beside.value or 0.0) > 0 and one.adjusted is not None
-    return "above the baselines" if above and (one.adjusted or 0.0) <= alpha else "not above the baselines"
+    said = "above the baselines" if above and (one.adjusted or 0.0) <= alpha else "not above the baselines"
+    return said + _below(one.metric, agreement)
 
 
 def _summary(part: RatingLabel | ChoiceLabel, alpha: float) -> Table:
@@ -137,7 +142,7 @@ def _summary(part: RatingLabel | ChoiceLabel, alpha: float) -> Table:
         columns += estimates("AUC") if any(one.auc for one in part.metrics) else ()
     else:
         for each in part.metrics:
-            found[each.metric] = each.accuracy, each.adjusted, _above(each, alpha)
+            found[each.metric] = each.accuracy, each.adjusted, _above(each, alpha, part.agreement)
         columns = [*estimates("accuracy", "minus baseline=beside")]
     grid = Grid(
         "summary",
@@ -168,16 +173,13 @@ def _in_words(part: RatingLabel | ChoiceLabel) -> str:
     what = "Spearman" if rater.spearman else "share of choices"
     interval = f"{fixed(found.value, 2)} [{fixed(found.low, 2)}, {fixed(found.high, 2)}]"
     says += f" Human ceiling (leave one rater out): {what} {interval}, over {rater.over}."
-    results = [(one.metric, one.spearman) for one in part.metrics] if isinstance(part, RatingLabel) else []
-    results += [(one.metric, one.accuracy) for one in part.metrics] if isinstance(part, ChoiceLabel) else []
-    above = [name for name, its in results if its and (its.value or 0.0) > (found.value or 0.0)]
+    says += " Metrics are held against it on the same ratings (the table of the ceiling)."
+    above = [one.name for one in part.agreement.ceilings if one.name != RATER and one.above_a_rater]
     if not above:
         return says
-    whom = "the mean of all raters" if rater.spearman else "the majority of all raters"
     return (
         f"{says} Above it: {listed(above, 5)}. This does not mean better than a person: the ceiling is that of single "
-        f"raters, who are noisier than {whom}, with which metrics are compared here. The table of the ceiling compares "
-        "both with the same ratings."
+        f"raters, who are noisy, beside the {'mean' if rater.spearman else 'majority'} of the others."
     )
 
 
@@ -235,6 +237,11 @@ def _counts(unscored: Mapping[str, int]) -> str:
     return ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in unscored.items())
 
 
+def _rater_on_these(one: Ceiling) -> float | None:
+    """What a rater has on the ratings of the line: Spearman's rho, or the share of choices."""
+    return one.rater_agrees if one.rater_spearman is None else one.rater_spearman
+
+
 def raters(agreement: Agreement, what: str) -> Section:
     """Agreement, the human ceiling, and each rater. what: was rated, `answer` or `pair`."""
     most = len(agreement.by_rater)
@@ -283,6 +290,11 @@ def raters(agreement: Agreement, what: str) -> Section:
         beside=(
             Column("ratings"),
             Column(f"{what}s", "items", key="items"),
+            *(
+                [Column("a rater on these", _rater_on_these, 3, key="rater")]
+                if len({one.ratings for one in agreement.ceilings}) > 1
+                else []
+            ),
             Column("intervals over", "over", key="over"),
         ),
     )
