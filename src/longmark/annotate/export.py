@@ -223,6 +223,7 @@ def _ratings(collected: Collected) -> Iterator[Record]:
 
 def _choices(collected: Collected) -> Iterator[Record]:
     fields = [one.name for one in collected.study.asked if isinstance(one, Compare)]
+    scales = {label: scale.written() for label, scale in scales_of(collected.study).items()}
     for entry in (*collected.done, *collected.finals()):
         item, first = entry.item, entry.first
         other = "a" if first == "b" else "b"
@@ -235,7 +236,8 @@ def _choices(collected: Collected) -> Iterator[Record]:
             texts = {A_SHA256: _digest(item, first), B_SHA256: _digest(item, other)}
             texts = {name: digest for name, digest in texts.items() if digest is not None}
             rating = {"choice": choice, "label": _named(label, entry), "rater": entry.rater.name}
-            yield sides | rating | _groups(item) | texts
+            scale = {LABEL_SCALE: scales[label]} if label in scales else {}
+            yield sides | rating | _groups(item) | texts | scale
 
 
 # For the studies ------------------------------------------------------------------------------------------------------

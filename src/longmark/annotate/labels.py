@@ -153,6 +153,8 @@ def scales_of(study: Study) -> dict[str, DeclaredScale]:
             found |= {f"{field.name}.{option.value}": scale_with(("no", "yes")) for option in field.options}
         elif isinstance(field, Edit):
             found[field.name] = scale_with(VERDICTS)
+        elif isinstance(field, Compare):
+            found[field.name] = scale_with(field.possible)
     return {label: scale for label, scale in found.items() if scale is not None}
 
 

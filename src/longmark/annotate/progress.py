@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 from longmark.annotate.assign import PHASES, AssignmentState, Queue, away, to_adjudicate
 from longmark.annotate.items import Item, warnings
-from longmark.annotate.labels import Collected, Entry, cells, collect, simple_labels
+from longmark.annotate.labels import Collected, Entry, cells, collect, scales_of, simple_labels
 from longmark.annotate.language import sayer
 from longmark.annotate.store import Assignment, Store
-from longmark.annotate.study import Scale, Study
+from longmark.annotate.study import Matrix, Scale, Study
 from longmark.annotate.values import known_answers
 from longmark.report.format import counted, duration
 from longmark.report.tables import Column, Table, as_markdown, readable
@@ -39,8 +39,7 @@ class Coefficient:
 
     @property
     def name(self) -> str:
-        scale = self.estimate.scale
-        return f"{self.estimate.coefficient} ({scale})" if scale else self.estimate.coefficient
+        return self.estimate.title
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,6 +261,9 @@ def agreements(collected: Collected, seed: int = 0) -> list[Coefficient]:
     from longmark.analysis.metaeval.results import clusters_of
 
     scales = {one.name for one in collected.study.asked if isinstance(one, Scale)}
+    declared = {label: scale.classes for label, scale in scales_of(collected.study).items()}
+    for matrix in (one for one in collected.study.asked if isinstance(one, Matrix)):
+        declared[matrix.name] = tuple(option.value for option in matrix.values)
     votes: dict[str, dict[tuple[str, ...], list[Vote]]] = defaultdict(lambda: defaultdict(list))
     for one in collected.done:
         for label, value in simple_labels(collected.study, one.item, one.values):
@@ -272,7 +274,7 @@ def agreements(collected: Collected, seed: int = 0) -> list[Coefficient]:
     result = []
     for label, units in votes.items():
         questions = clusters_of([collected.items[unit[0]].question_id for unit in units])
-        rated = RatedItems(list(units.values()), questions, numeric=label in scales)
+        rated = RatedItems(list(units.values()), questions, numeric=label in scales, declared=declared.get(label, ()))
         result += [Coefficient(label, _with_enough(one)) for one in coefficients_of(rated, MetaevalOptions(seed=seed))]
     return result
 
@@ -293,8 +295,9 @@ def agreement_table(coefficients: Sequence[Coefficient]) -> Table:
         Column("value", "estimate", 3, "estimate"),
     )
     note = (
-        "Over the items with two labels or more. Intervals resample items, or questions if a question has several "
-        "items. Texts, spans and typed key points are not compared."
+        "Over the items with two labels or more. Gwet's AC1 counts all options of a field, chosen or not, and their "
+        "shares are those of all labels, also of items with one. Intervals resample items, or questions if a question "
+        "has several items. Texts, spans and typed key points are not compared."
     )
     return readable(Table("agreement", "Agreement among raters", columns, coefficients, note, "items"))
 

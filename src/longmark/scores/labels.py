@@ -90,7 +90,7 @@ PROBABILITY = "inclusion_probability"
 _RATING = ("example_id", "system", "label", "value", "rater", PROBABILITY, ANSWER_SHA256, LABEL_SCALE)
 _RATINGS = Form({name: name for name in _RATING})
 _SCORE = Form({"example_id": "item", "system": "system", "label": "dimension", "value": "label", "rater": "rater"})
-_CHOICE = ("question_id", "a", "b", "choice", "label", "rater", A_SHA256, B_SHA256)
+_CHOICE = ("question_id", "a", "b", "choice", "label", "rater", A_SHA256, B_SHA256, LABEL_SCALE)
 _CHOICES = Form({name: name for name in _CHOICE}, needed=("a", "b", "choice"), name="preference")
 FIELDS = tuple(dict.fromkeys((*_RATINGS.columns, *_CHOICES.columns)))
 
@@ -296,8 +296,8 @@ class _Columns:
         self.form = form or (_CHOICES if chosen else _SCORE if "dimension" in known else _RATINGS)
         self._filled = {*self.form.filled, *options.filled}
         self._words_for_none = _EMPTY_CELLS if of_cells else _NOT_STATED
-        if "value" in self._filled:
-            self._words_for_none -= _NOT_STATED
+        if "value" in self._filled:  # a word for none is an error there, in any format
+            self._words_for_none = _EMPTY_CELLS - _NOT_STATED
         self._column: dict[str, Any] = {}
         self._cells: set[Any] = set()
         if not names:  # every record is unreadable, each with its reason

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, hstack
 
 from longmark.errors import UnknownName, UserError
+from longmark.progress import counted
 from longmark.stats.bootstrap import BCA, Formula, bootstrap_of_sums
 from longmark.stats.results import Estimate
 from longmark.stats.samples import Floats, Seed, cluster_numbers
@@ -33,6 +34,7 @@ Weights = Literal["linear", "quadratic"]
 Scale = Literal["nominal", "ordinal", "interval"]
 SCALES = ("nominal", "ordinal", "interval")
 
+GWET_AC1 = "Gwet's AC1"
 _FEWEST = 3
 _ROUNDING = 1e-12
 
@@ -60,6 +62,13 @@ class Agreement(Estimate):
     absent: int
     categories: tuple[Hashable, ...]
     scale: str | None = None
+
+    @property
+    def title(self) -> str:
+        """The coefficient with what else decides its value: the scale, and how many categories AC1 counts."""
+        if self.coefficient == GWET_AC1:
+            return f"{GWET_AC1} ({counted(len(self.categories), 'category', 'categories')})"
+        return f"{self.coefficient} ({self.scale})" if self.scale else self.coefficient
 
 
 def percent_agreement(ratings: Ratings, **how: Unpack[Resampling]) -> Agreement:
@@ -148,7 +157,7 @@ def gwet_ac1(
         chance = (shares * (1 - shares)).sum(axis=1) / (size - 1 if size > 1 else np.nan)
         return np.asarray((sums[:, 0] / sums[:, 1] - chance) / (1 - chance))
 
-    return table.result("Gwet's AC1", used, features, formula, how)
+    return table.result(GWET_AC1, used, features, formula, how)
 
 
 def krippendorff_alpha(

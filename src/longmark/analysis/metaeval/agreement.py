@@ -8,9 +8,12 @@ Those of the ceiling count raters as a sample too (`stats.two_way`): they are ab
 another item. Below 5 effective raters such intervals are too wide to say anything: they are then about these raters
 only, resample items, and say so.
 
+Gwet's AC1 alone is over all rated items: those with one rating count among the shares of the categories (Gwet 2014).
+It counts the categories that raters could choose, where the label's scale is known, else those that occur.
+
 Of who gave which rating depend only these intervals, and Cohen's kappa for two raters. Of more than 5,000 items with
 two ratings or more (500 on a scale with more than 50 values; for the ceiling those with 4 million pairs of ratings) a
-seeded sample is used.
+seeded sample is used, for AC1 with the same share of the items with one rating.
 """
 
 from __future__ import annotations
@@ -34,6 +37,7 @@ from longmark.stats.two_way import TWO_WAY, Changes, Variance, effective_raters,
 RATER = "a rater"
 _MOST, _MOST_OF_MANY = 5_000, 500
 _MANY = 50
+_MOST_OF_SHARES = 50_000  # items, with one rating or more, that AC1 resamples
 _MOST_PAIRS = 4_000_000  # of two ratings of an item
 _RESAMPLES = 2_000
 _PERFECT = 1 - 1e-12
@@ -61,13 +65,14 @@ class Vote:
 class RatedItems:
     """The votes on each item. questions: of each item, if intervals are to resample them; numeric: votes have numbers;
     classes: whether two votes can be equal (a continuous scale has no classes); rows: whether each item has rows
-    (empty: all have)."""
+    (empty: all have); declared: all classes that a vote could name (empty: not known)."""
 
     votes: Sequence[Sequence[Vote]]
     questions: Sequence[str] | None = None
     numeric: bool = False
     classes: bool = True
     rows: Sequence[bool] = ()
+    declared: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +122,7 @@ class Ceiling:
 class Agreement:
     """rated_twice: items with two ratings or more; sampled: those used. reason: why there are no coefficients and no
     ceilings. ceilings: () also if no item with rows was rated twice. clustered: whether intervals resample
-    questions."""
+    questions. declared: all classes that a rater could choose, () where these are not known."""
 
     raters: int
     items: int
@@ -128,6 +133,7 @@ class Agreement:
     by_rater: tuple[Rater, ...]
     reason: str | None = None
     clustered: bool = False
+    declared: tuple[str, ...] = ()
 
 
 def agreement(
@@ -156,6 +162,7 @@ def agreement(
         ceilings=_Ceilings(rated, with_rows, options).of(scores, chosen) if with_rows else (),
         by_rater=by_rater,
         clustered=rated.questions is not None,
+        declared=tuple(rated.declared),
     )
 
 
@@ -191,11 +198,11 @@ def _coefficients(
     items = [rated.votes[place] for place in used]
     clusters = None if rated.questions is None else [rated.questions[place] for place in used]
     how: dict[str, Any] = {"clusters": clusters, "level": options.level, "seed": options.seed}
-    names = padded([[vote.name for vote in item] for item in items])
+    names = _names(items)
     numbers = padded([[vote.number for vote in item] for item in items])
     alpha, found = coefficients.krippendorff_alpha, []
     if rated.classes:
-        found += [one(names, **how) for one in (coefficients.percent_agreement, coefficients.gwet_ac1, alpha)]
+        found += [coefficients.percent_agreement(names, **how), _ac1(rated, used, how), alpha(names, **how)]
     if rated.numeric and (not rated.classes or len({vote.number for item in items for vote in item}) > 2):
         if len({number for row in numbers for number in row}) <= _MANY:
             found.append(alpha(numbers, "ordinal", **how))
@@ -206,6 +213,29 @@ def _coefficients(
         table = [[next((v.name for v in item if v.rater == rater), None) for rater in raters] for item in items]
         found.append(coefficients.cohen_kappa(table, **how))
     return found
+
+
+def _names(items: Sequence[Sequence[Vote]]) -> list[list[str | None]]:
+    return padded([[vote.name for vote in item] for item in items])
+
+
+def _ac1(rated: RatedItems, used: Sequence[int], how: Mapping[str, Any]) -> coefficients.Agreement:
+    """Over the items used and those with one rating, of which as large a share as of those with several."""
+    several = sum(len(item) >= 2 for item in rated.votes)
+    alone = [place for place, item in enumerate(rated.votes) if len(item) == 1]
+    share = min(len(used) / several, _MOST_OF_SHARES / (several + len(alone)))
+    random = np.random.default_rng(how["seed"])
+
+    def sampled(places: Sequence[int], most: int) -> list[int]:
+        return list(places) if len(places) <= most else random.choice(places, most, replace=False).tolist()
+
+    places = sorted((*sampled(used, round(share * several)), *sampled(alone, round(share * len(alone)))))
+    items = [rated.votes[place] for place in places]
+    clusters = None if rated.questions is None else [rated.questions[place] for place in places]
+    categories = None
+    if rated.declared:
+        categories = list(dict.fromkeys((*rated.declared, *(vote.name for item in items for vote in item))))
+    return coefficients.gwet_ac1(_names(items), categories=categories, **{**how, "clusters": clusters})
 
 
 class _Ceilings:

@@ -87,6 +87,7 @@ def choice_label(
 ) -> ChoiceLabel:
     """The results of a label. items: its pairs, with and without rows."""
     pairs = [item for item in items if item.places]
+    declared = human.scales.get(label)
     gold = [plurality(vote.name for vote in votes_of(pair)) for pair in pairs]
     counts = Counter(choice for choice in gold if choice is not None)
     chosen: dict[str, Made] = {name: _chosen(scores, name, pairs, options.round) for name in scores.metrics}
@@ -113,7 +114,7 @@ def choice_label(
         join=its,
         human=dict(counts),
         undecided=gold.count(None),
-        agreement=_agreement(items, pairs, chosen, options),
+        agreement=_agreement(items, pairs, chosen, options, declared.classes if declared else ()),
         metrics=tuple(sample.beside(metrics, options.alpha)),
         groups=tuple(_groups(sample, pairs, human.by, chosen)),
         differences=compared(right, lambda one, other: sample.difference(right[one], right[other]), options.alpha),
@@ -135,12 +136,16 @@ def votes_of(pair: Item) -> list[Vote]:
 
 
 def _agreement(
-    items: Sequence[Item], pairs: Sequence[Item], chosen: Mapping[str, Made], options: MetaevalOptions
+    items: Sequence[Item],
+    pairs: Sequence[Item],
+    chosen: Mapping[str, Made],
+    options: MetaevalOptions,
+    declared: Sequence[str],
 ) -> Agreement:
     rows = {id(pair): row for row, pair in enumerate(pairs)}
     every = {name: [its[rows[id(one)]] if id(one) in rows else None for one in items] for name, its in chosen.items()}
     questions, with_rows = clusters_of([item.question for item in items]), [bool(item.places) for item in items]
-    rated = RatedItems([votes_of(item) for item in items], questions, rows=with_rows)
+    rated = RatedItems([votes_of(item) for item in items], questions, rows=with_rows, declared=declared)
     return agreement(rated, {}, every, options)
 
 

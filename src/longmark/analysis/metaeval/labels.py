@@ -114,7 +114,7 @@ def scale_of(
     texts = [rating for rating in ratings if isinstance(rating.value, str)]
     label = ratings[0].label
     if not texts:
-        return _of_numbers({text_of(rating.value): float(rating.value) for rating in ratings})
+        return _of_numbers(_numbers(ratings))
     if len(texts) < len(ratings):
         others = len(ratings) - len(texts)
         mend = f"leave the cell empty if a rating is missing, or give the order: --order {label}=LOWEST,…,HIGHEST"
@@ -132,12 +132,18 @@ def _binary_words(words: Collection[str], meaning: Mapping[str, float]) -> Scale
     return Scale(BINARY, tuple(meaning), number, 0, 1, declared=tuple(meaning))
 
 
-def _of_numbers(number: Mapping[str, float], declared: Sequence[str] = ()) -> Scale:
-    """The scale of numbers. declared: all that could be given, which are among them."""
+def _numbers(ratings: Sequence[Rating]) -> dict[str, float]:
+    return {text_of(rating.value): float(rating.value) for rating in ratings}
+
+
+def _of_numbers(occurring: Mapping[str, float], declared: Mapping[str, float] | None = None) -> Scale:
+    """The scale of the numbers that occur. declared: all that could be given, where that is known."""
+    number = declared or occurring
     if set(number.values()) <= {0.0, 1.0}:
         return Scale(BINARY, ("0", "1"), {"0": 0.0, "1": 1.0}, 0, 1, declared=("0", "1"))
-    classes = tuple(sorted(number, key=number.__getitem__)) if len(number) <= _MOST_CLASSES else ()
-    return Scale(NUMERIC, classes, number, min(number.values()), max(number.values()), tuple(declared))
+    few = next((values for values in (number, occurring) if len(values) <= _MOST_CLASSES), {})
+    classes, every = (tuple(sorted(values, key=values.__getitem__)) for values in (few, declared or {}))
+    return Scale(NUMERIC, classes, number, min(number.values()), max(number.values()), every)
 
 
 def _declared(ratings: Sequence[Rating], words: Collection[str], declared: DeclaredScale, file: str) -> Scale:
@@ -151,8 +157,7 @@ def _declared(ratings: Sequence[Rating], words: Collection[str], declared: Decla
         if known <= meaning.keys():
             return _binary_words(words, meaning)
     if all(NUMBER.fullmatch(name) for name in classes):
-        number = {_class_name(name): float(name) for name in classes}
-        return _of_numbers(number, sorted(number, key=number.__getitem__))
+        return _of_numbers(_numbers(ratings), {_class_name(name): float(name) for name in classes})
     if declared.ordered:
         return _ordered(ratings, classes, file, "")
     return Scale(CATEGORIES, tuple(classes), {}, None, None, declared=tuple(classes))

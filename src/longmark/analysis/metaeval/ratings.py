@@ -365,6 +365,11 @@ def _agreement(items: Sequence[Item], sample: _Sample) -> Agreement:
     questions = clusters_of([item.question for item in items])
     with_rows = [bool(item.places) for item in items]
     rated = RatedItems(
-        _Votes(items, scale), questions, numeric=scale.numeric, classes=bool(scale.classes), rows=with_rows
+        _Votes(items, scale),
+        questions,
+        numeric=scale.numeric,
+        classes=bool(scale.classes),
+        rows=with_rows,
+        declared=scale.declared,
     )
     return agreement(rated, scores, {}, sample.options)

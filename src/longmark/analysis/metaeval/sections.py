@@ -16,6 +16,7 @@ from longmark.report.document import Document, Section, folded_after
 from longmark.report.format import counted, fixed, listed
 from longmark.report.tables import Column, Table
 from longmark.scores.label_scales import shown_classes
+from longmark.stats.agreement import GWET_AC1
 from longmark.stats.clusters import FEWEST_EFFECTIVE
 from longmark.stats.multiplicity import adjust
 from longmark.stats.results import Estimate
@@ -242,6 +243,28 @@ def _rater_on_these(one: Ceiling) -> float | None:
     return one.rater_agrees if one.rater_spearman is None else one.rater_spearman
 
 
+def _ac1_counts(agreement: Agreement, what: str) -> str:
+    """Which categories and which items Gwet's AC1 counts."""
+    ac1 = next((one for one in agreement.coefficients if one.coefficient == GWET_AC1), None)
+    if ac1 is None:
+        return ""
+    names = [str(name) for name in ac1.categories]
+    more = ", …" if len(names) > _CLASSES else ""
+    counts = f"Gwet's AC1 counts the {counted(len(names), 'category', 'categories')}"
+    shares = (
+        f" Its chance agreement is from all {agreement.items:,} {what}s, also those with one rating."
+        if agreement.items > agreement.rated_twice
+        else ""
+    )
+    if agreement.declared:
+        return f"{counts} of the scale ({shown_classes(names[:_CLASSES])}{more}).{shares} "
+    where = "by --order" if what == "answer" else "in a column label_scale"
+    return (
+        f"{counts} that occur ({shown_classes(names[:_CLASSES])}{more}); if raters could choose others, name all "
+        f"{where}.{shares} "
+    )
+
+
 def raters(agreement: Agreement, what: str) -> Section:
     """Agreement, the human ceiling, and each rater. what: was rated, `answer` or `pair`."""
     most = len(agreement.by_rater)
@@ -266,12 +289,12 @@ def raters(agreement: Agreement, what: str) -> Section:
     coefficients = Grid(
         "agreement",
         "Coefficients of agreement",
-        (Column("coefficient", lambda a: f"{a.coefficient} ({a.scale})" if a.scale else a.coefficient),),
+        (Column("coefficient", "title"),),
         agreement.coefficients,
         [Column("value", lambda a: a, 3)],
         note=f"Over the {agreement.rated_twice:,} {what}s with two or more ratings{sample}. Percentage: share of "
-        "agreeing pairs of raters. The others correct for chance; 1 is perfect agreement. Intervals resample "
-        f"{units}.",
+        f"agreeing pairs of raters. The others correct for chance; 1 is perfect agreement. "
+        f"{_ac1_counts(agreement, what)}Intervals resample {units}.",
         unit=f"{what}s",
     )
     known = [
