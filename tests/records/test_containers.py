@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import datetime
 import json
+import re
 import struct
 import subprocess
 import sys
@@ -17,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from longmark.errors import BadInput, UnknownName, UserError
-from longmark.records import Example, containers
+from longmark.records import Example, containers, sheets
 from longmark.records.read import Reading
 
 TOOLS = Path(__file__).parent / "tools"
@@ -208,6 +209,70 @@ def test_a_sheet_is_read_like_cells(tmp_path: Path) -> None:
     assert (one.id, one.answer, [passage.text for passage in one.contexts]) == ("7", "In Africa.", ["a", "b"])
     assert one.meta == {"day": "2026-11-02"}
     assert (two.answer, len(two.contexts)) == (None, 1)
+
+
+def test_an_error_of_a_sheet_is_a_bad_record_that_names_it(tmp_path: Path) -> None:
+    error, formula = '<c t="e"><f>A9</f><v>#REF!</v></c>', "<c><f>A9</f></c>"
+    rows = [["id", "question", "answer"], ["q1", "Where?", "Here."], ["q2", "Where?", None], ["q3", "Why?", None]]
+    sheet(tmp_path / "a.xlsx", rows)
+    with zipfile.ZipFile(tmp_path / "a.xlsx") as file:
+        members = {name: file.read(name) for name in file.namelist()}
+    body = members["xl/worksheets/a.xml"].decode().replace("<c/>", error, 1).replace("<c/>", formula, 1)
+    with zipfile.ZipFile(tmp_path / "a.xlsx", "w") as file:
+        for name, content in members.items():
+            file.writestr(name, body if name.endswith("a.xml") else content)
+    with pytest.raises(BadInput) as wrong:
+        read(tmp_path / "a.xlsx")
+    assert [line.partition("a.xlsx:")[2] for line in wrong.value.lines] == [
+        "3: answer: holds the error #REF!",
+        "4: answer: holds a formula without a stored value; open and save the file",
+    ]
+
+
+def test_a_sheet_with_too_many_cells_is_refused_before_they_are_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("longmark.records.sheets.MOST_CELLS", 10)
+    sheet(tmp_path / "a.xlsx", [["question", "answer"], *(["Why?", "So."] for _ in range(5))])
+    with pytest.raises(UserError, match="6 rows of 2 columns, more than 10 cells; delete empty rows"):
+        read(tmp_path / "a.xlsx")
+
+
+@pytest.mark.parametrize(
+    ("program", "why"),
+    [
+        ("import os; os.abort()", "its reader ended with SIGABRT. The file is damaged or too large"),
+        ("raise SystemExit(9)", "its reader ended with the exit code 9. Save the file again"),
+        (
+            "import sys; print('no such sheet', file=sys.stderr); raise SystemExit(3)",
+            "cannot be read as .xlsx: no such",
+        ),
+    ],
+)
+def test_what_ends_the_reader_of_a_sheet_is_a_message(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: str, why: str
+) -> None:
+    (tmp_path / "reader.py").write_text(program)
+    monkeypatch.setattr("longmark.records.sheet_reader.__file__", str(tmp_path / "reader.py"))
+    sheet(tmp_path / "a.xlsx", [["question", "answer"], ["Why?", "So."]])
+    with pytest.raises(UserError, match=re.escape(why)):
+        read(tmp_path / "a.xlsx")
+
+
+def test_a_sheet_that_is_not_read_to_its_end_leaves_no_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[subprocess.Popen[str]] = []
+    begin = subprocess.Popen
+
+    def recorded(*args: Any, **options: Any) -> subprocess.Popen[str]:
+        started.append(begin(*args, **options))
+        return started[-1]
+
+    monkeypatch.setattr(sheets.subprocess, "Popen", recorded)
+    sheet(tmp_path / "a.xlsx", [["question", "answer"], *([f"Why {i}?", "So."] for i in range(20_000))])
+    rows = sheets.rows_of(tmp_path / "a.xlsx")
+    next(rows)
+    rows.close()
+    assert [child.returncode for child in started] == [-9]
 
 
 @pytest.mark.parametrize("suffix", ["xlsx", "eval", "arrow"])

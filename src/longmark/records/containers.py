@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from longmark.errors import UserError, library
-from longmark.records import shapes, tools, traces
+from longmark.records import shapes, sheets, tools, traces
 from longmark.records.files import (
     LARGEST,
     LONGEST_LINE,
@@ -98,27 +98,9 @@ def _of_document(path: Path, document: dict[str, Any]) -> list[Any]:
 
 # Other files ----------------------------------------------------------------------------------------------------------
 def of_sheet(path: Path) -> Iterator[tuple[int, list[Any]]]:
-    """(row, cells) of the first sheet of an .xlsx file that has some; numbers that are whole come without a point."""
-    calamine = library("python_calamine", "reading .xlsx", "xlsx")
+    """(row, cells) of the first sheet of an .xlsx file that has some, as `sheets.rows_of` reads them."""
     _check_size(path)
-    try:
-        book = calamine.CalamineWorkbook.from_path(str(path))
-        for number in range(len(book.sheet_names)):
-            rows = book.get_sheet_by_index(number).to_python(skip_empty_area=False)
-            if rows:
-                break
-        else:
-            return
-    except (calamine.CalamineError, calamine.PasswordError, ValueError, OSError) as error:
-        raise UserError(f"{path} cannot be read as .xlsx: {' '.join(str(error).split())}") from None
-    for number, row in enumerate(rows, 1):
-        yield number, [_cell(value) for value in row]
-
-
-def _cell(value: Any) -> str:
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    return value.isoformat() if hasattr(value, "isoformat") else str(value)
+    yield from sheets.rows_of(path)
 
 
 def of_inspect(path: Path) -> Iterator[Any]:

@@ -250,7 +250,14 @@ def _miscounted(cells: int, names: int, separators: str) -> str:
 def _sheet(path: Path) -> Records:
     names: list[str] = []
     for line, cells in containers.of_sheet(path):
-        if not names:
+        unreadable = next(((at, cell) for at, cell in enumerate(cells) if isinstance(cell, dict)), None)
+        if unreadable is not None:
+            place, why = unreadable
+            name = names[place] if place < len(names) else f"column {place + 1}"
+            if not names:
+                raise UserError(at(path, line, f"the name of {name} {why['unreadable']}"))
+            yield line, Unreadable(f"{name}: {why['unreadable']}")
+        elif not names:
             names = [cell.strip() or f"column_{number}" for number, cell in enumerate(cells, 1)] if any(cells) else []
             _check_names(path, names)
         elif any(cells):
