@@ -34,6 +34,35 @@ def test_it_counts_fields_and_names_what_metrics_need() -> None:
     assert by_name["pairs.direct"].missing == ("pairs of answers",)
 
 
+def test_every_field_that_is_read_is_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    record = {
+        "question": "q",
+        "answer": "It is. It was.",
+        "contexts": ["It is."],
+        "references": ["It is."],
+        "system": "s",
+        "options": {"A": "x", "B": "y"},
+        "task": "cloze",
+        "level": "easy",
+        "claims": ["It is.", "It was."],
+        "reference_claims": ["It is."],
+        "context_claims": [["It is."]],
+        "claims_by_reference": ["entails", "neutral"],
+        "reference_claims_by_answer": ["entails"],
+        "claims_by_contexts": [["entails"], ["neutral"]],
+        "reference_claims_by_contexts": [["entails"]],
+    }
+    (tmp_path / "a.jsonl").write_text(json.dumps(record) + "\n" + json.dumps({"question": "q", "answer": "a"}), "utf-8")
+    assert main(["look", str(tmp_path / "a.jsonl")]) == 0
+    printed = capsys.readouterr().out
+    counts = dict(line.split()[:2] for line in printed.partition("\n\n")[0].splitlines()[2:])
+    assert counts == {name: "2" if name in ("question", "answer") else "1" for name in record}
+    assert "Not read: nothing" in printed
+    assert (
+        look([{"question": "q", "answer": "a", "claims": []}]).fields["claims"] == 1
+    )  # it was said that it makes none
+
+
 def test_pairs_are_scored_on_both_sides() -> None:
     found = look([{"question": "q", "a": "x", "b": "y", "label": "a"}])
     by_name = {one.name: one for one in found.metrics}

@@ -56,3 +56,18 @@ def test_without_an_interval_there_is_a_reason(n: int, lengths: float, clusters:
     found = length_controlled(np.arange(n) / 10, 7 + lengths * np.sin(np.arange(n)), np.arange(n) % clusters)
     assert found.ends is None
     assert reason in (found.reason or "")
+
+
+@pytest.mark.parametrize(("as_long", "warned"), [(3, True), (9, True), (10, False), (90, False), (97, True)])
+def test_a_figure_at_the_edge_of_the_lengths_is_called_extrapolated(as_long: int, warned: bool):
+    chance = np.random.default_rng(2)
+    lengths = np.concatenate([1 + 50 * chance.random(as_long), -1 - 50 * chance.random(100 - as_long)])
+    found = length_controlled(chance.normal(size=100), lengths, np.arange(100))
+    side, few = ("long", as_long) if as_long < 50 else ("short", 100 - as_long)
+    expected = f"extrapolated: the first system's answer is at least as {side} on only {few} of 100 questions"
+    assert found.remark == (expected if warned else None)
+
+
+def test_equally_long_answers_are_on_both_sides():
+    lengths = np.array([0.0] * 15 + [-10.0] * 85)
+    assert length_controlled(np.arange(100) / 100, lengths, np.arange(100)).remark is None

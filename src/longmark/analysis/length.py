@@ -58,5 +58,12 @@ def section(comparison: Comparison) -> Section:
     ]
     says = "How much of each difference is left at equal lengths of the answers."
     says += f" The interval holds 0 for {listed([*dict.fromkeys(gone)])}." if gone else ""
+    beyond = [" and ".join(row[1:]) for row, (_, made, _) in found.items() if made.remark]
+    says += (
+        f" Extrapolated for {listed([*dict.fromkeys(beyond)])}: nearly all answers of one are longer, so the figure "
+        "rests on the form of the regression, which the interval does not count."
+        if beyond
+        else ""
+    )
     note = "This removes what length does to the judge and what longer answers are better by; labels tell them apart."
     return Section("Length", says, (grid.table(),), note=note, brief=1)

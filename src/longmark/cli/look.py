@@ -44,9 +44,10 @@ def _lines(found: Look) -> Iterator[str]:
     kind = "pair" if found.pairs else "example"
     more = "" if found.complete else " (the first; --limit N reads more)"
     yield f"{counted(found.read, kind)} read{more}, {counted(len(found.systems), 'system')}"
+    width = max(11, *map(len, found.fields))
     for name, count in found.fields.items():
         path = found.mapped.get(name, "")
-        yield f"  {name:<11} {count:>9,}{f'  from {path}' if path else ''}"
+        yield f"  {name:<{width}} {count:>9,}{f'  from {path}' if path else ''}"
     for line, example in found.examples:
         yield ""
         yield f"Line or number {line}, id {one_line(example.id)}"

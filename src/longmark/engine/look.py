@@ -11,7 +11,7 @@ from typing import Any
 from longmark import metrics
 from longmark.errors import BadInput
 from longmark.metric import Metric
-from longmark.records import Pair
+from longmark.records import Example, Pair
 from longmark.records.pair import Answered
 from longmark.records.read import ExampleSource, Reading
 
@@ -19,7 +19,12 @@ FIRST = 1000
 """Examples that are read if the caller does not say how many: enough to see what a file is, in seconds."""
 
 _EXAMPLES = 3  # that are kept
-_FIELDS = ("question", "answer", "a", "b", "turns", "contexts", "references", "system", "label", "variant_of")
+_FIRST = ("question", "answer", "a", "b", "turns", "contexts", "references", "system", "label", "variant_of")
+_MADE = ("id", "question_id", "turn_of", "meta")  # of every example, or made by the reader
+_FIELDS = tuple(
+    name for name in dict.fromkeys((*_FIRST, *Example.model_fields, *Pair.model_fields)) if name not in _MADE
+)
+"""All that records can have, so that whatever is read is shown."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +76,7 @@ def look(given: ExampleSource, *, limit: int = FIRST, **reading: Any) -> Look:
     for example in source:
         if len(first) < _EXAMPLES:
             first.append((source.line, example))
-        counts.update(name for name in _FIELDS if not metrics.is_missing(example, name))
+        counts.update(name for name in _FIELDS if _has(example, name))
         systems[example.system or ""] += 1
         for name, metric in loaded.items():
             missing = _missing(metric, example)
@@ -102,6 +107,13 @@ def look(given: ExampleSource, *, limit: int = FIRST, **reading: Any) -> Look:
             for name, metric in loaded.items()
         ),
     )
+
+
+def _has(example: Answered, name: str) -> bool:
+    """Whether an example has a field. Claims that were given may be none."""
+    if "claims" in name:
+        return getattr(example, name, None) is not None
+    return not metrics.is_missing(example, name) and getattr(example, name) != {}
 
 
 def _missing(metric: Metric, example: Answered) -> set[str]:

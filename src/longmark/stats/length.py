@@ -3,11 +3,15 @@
     d_i = a + b tanh((l_i1 - l_i2) / s) + error      i: a question; l: the lengths of both answers; s: the standard
                                                      deviation of l_1 - l_2
 
-a is the difference that is left if both answers to a question are equally long. Source: length-controlled AlpacaEval
-(Dubois, Galambosi, Liang and Hashimoto 2024), whose preferences are logistic and whose model also has the difficulty of
-each instruction; ours is linear, for scores, by least squares. Its interval is cluster-robust (Liang and Zeger 1986,
-with G / (G - 1) (n - 1) / (n - 2)), with Student's t of G - 2 degrees of freedom. It takes away what length does to the
-judge and what longer answers are truly better by: only labels tell the two apart.
+a is the difference that is left if both answers to a question are equally long. The regressor is that of
+length-controlled AlpacaEval (Dubois, Galambosi, Liang and Hashimoto 2024); the estimate is another one. Theirs is
+logistic, has the difficulty of each instruction, and is weighted towards records with gamed lengths; ours is linear,
+for scores, by least squares. docs/compare.md says how far the two are apart. Where the first answer is longer on nearly
+all questions, or on hardly any, a lies at the edge of the data or outside, and the estimate says so.
+
+The interval is cluster-robust (Liang and Zeger 1986, with G / (G - 1) (n - 1) / (n - 2)), with Student's t of G - 2
+degrees of freedom. The model's own error is not in it. a takes away what length does to the judge and what longer
+answers are truly better by: only labels tell the two apart.
 """
 
 from __future__ import annotations
@@ -24,6 +28,8 @@ from longmark.stats.student import STUDENT, t_quantile
 
 FEWEST = 10
 """Questions below which no length is controlled."""
+EDGE = 0.1
+"""The share of questions on one side of equal lengths below which the difference there is extrapolated."""
 
 
 def length_controlled(differences: Floats, lengths: Floats, clusters: Ints, level: float = 0.95) -> Estimate:
@@ -47,4 +53,14 @@ def length_controlled(differences: Floats, lengths: Floats, clusters: Ints, leve
     sums = np.column_stack([np.bincount(numbers, add) for add in adds.T])
     variance = (bread @ (sums.T @ sums) @ bread)[0, 0] * groups / (groups - 1) * (n - 1) / (n - 2)
     half = t_quantile(level, groups - 2) * math.sqrt(variance)
-    return replace(found, low=float(fitted[0]) - half, high=float(fitted[0]) + half, method=STUDENT)
+    ends = float(fitted[0]) - half, float(fitted[0]) + half
+    return replace(found, low=ends[0], high=ends[1], method=STUDENT, remark=extrapolated(lengths))
+
+
+def extrapolated(lengths: Floats) -> str | None:
+    """What a reader must know where few answers of the first system are as long, or as short, as the second's."""
+    n, as_long, as_short = len(lengths), int((lengths >= 0).sum()), int((lengths <= 0).sum())
+    if min(as_long, as_short) >= EDGE * n:
+        return None
+    few, how = min((as_long, "long"), (as_short, "short"))
+    return f"extrapolated: the first system's answer is at least as {how} on only {few:,} of {n:,} questions"
