@@ -7,6 +7,7 @@ import os
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -43,6 +44,33 @@ def test_a_file_with_other_tables_is_refused(tmp_path: Path):
         database.execute("CREATE TABLE calls (key, reply, price)")
     with pytest.raises(UserError, match="another version of longmark"):
         CallCache(tmp_path / "c.sqlite")
+
+
+@pytest.mark.parametrize(
+    ("instead", "what"),
+    [
+        ("CREATE VIEW calls AS SELECT 1 AS key", "a view calls"),
+        ("CREATE TABLE calls (key TEXT, reply TEXT GENERATED ALWAYS AS (key || key))", "a table calls"),
+        ("CREATE VIRTUAL TABLE calls USING fts5(key)", "a table calls"),
+    ],
+)
+def test_what_stands_in_the_place_of_a_table_is_not_read(tmp_path: Path, instead: str, what: str):
+    path = tmp_path / "calls.sqlite"
+    with closing(sqlite3.connect(path)) as database:
+        database.execute(instead)
+        database.commit()
+    with pytest.raises(UserError, match=f"has {what} that longmark did not make: nothing of it is read"):
+        CallCache(path)
+
+
+def test_a_trigger_on_a_table_of_ours_is_refused(tmp_path: Path):
+    path = tmp_path / "calls.sqlite"
+    CallCache(path).close()
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("CREATE TRIGGER t AFTER INSERT ON calls BEGIN SELECT 1; END")
+        database.commit()
+    with pytest.raises(UserError, match="has a trigger t that longmark did not make"):
+        CallCache(path)
 
 
 def test_a_file_made_before_layouts_had_numbers_is_taken(tmp_path: Path):

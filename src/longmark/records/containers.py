@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import io
+import lzma
 import re
 import struct
 import zipfile
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -27,6 +29,7 @@ from longmark.records.files import (
 SHAPES = (*tools.SHAPES, *traces.SHAPES)
 _READ = 1 << 18  # characters of an array that are read at first
 _SPACES = re.compile(r"[ \t\r\n]*")
+_DAMAGED = (zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, lzma.LZMAError)
 _ZSTANDARD = 93  # the method of compression in a ZIP file, which Python's zipfile does not know before 3.14
 
 
@@ -115,7 +118,7 @@ def of_inspect(path: Path) -> Iterator[Any]:
             for one in names:
                 sample = parse_json(_member(log, file, one))
                 yield {**sample, "log": {"eval": head.get("eval")}} if isinstance(sample, dict) else sample
-    except (zipfile.BadZipFile, NotImplementedError, struct.error, ValueError, AttributeError) as error:
+    except (*_DAMAGED, struct.error, ValueError, AttributeError, LookupError, RuntimeError, EOFError, OSError) as error:
         raise UserError(f"{path} cannot be read as an Inspect log: {' '.join(str(error).split())}") from None
 
 

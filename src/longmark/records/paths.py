@@ -13,11 +13,14 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
+from longmark.errors import UserError
 from longmark.records import messages
 from longmark.records.values import Problem, missing
 
 _LISTS = frozenset(("contexts", "references"))
 _COLUMN = re.compile(r"[\w \-]+")  # a text that can only be the name of a column
+LONGEST = 2_000
+"""Characters of a path."""
 _LEVELS, _NAMES = 6, 300  # of the paths that a wrong one is compared with
 
 
@@ -96,10 +99,14 @@ def compiled(path: str) -> Callable[[Any], Any] | None:
     """The function that finds what is at a path: None for nothing. None if the text is no expression of JMESPath."""
     import jmespath
 
+    if len(path) > LONGEST:
+        raise UserError(f"--map: a path has {LONGEST:,} characters at most; found {len(path):,}: {path[:60]}…")
     try:
         expression = jmespath.compile(path)
     except (jmespath.exceptions.JMESPathError, ValueError):
         return None
+    except RecursionError:
+        raise UserError(f"--map: a path is nested too deep: {path[:60]}…") from None
     options = _options()
 
     def find(record: Any) -> Any:

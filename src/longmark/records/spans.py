@@ -19,10 +19,14 @@ import orjson
 
 from longmark.records import messages, paths
 from longmark.records.shapes import Shape, Spans
+from longmark.records.sources import Unreadable
 
 _RETRIEVERS = frozenset(("RETRIEVER", "RETRIEVAL", "RERANKER"))
 _TOOLS = frozenset(("TOOL", "EXECUTE_TOOL"))
 _READERS = (messages.question, messages.answer)
+_DAMAGED = (TypeError, ValueError, LookupError, AttributeError, RecursionError, OverflowError)
+"""What a record raises that only looks like one of a tool's: its values have other types, or are nested too deep."""
+_LONGEST_PLACE = 6  # digits of a key that is a place in a list
 _NO_ANSWER = _RETRIEVERS | _TOOLS | {"EMBEDDING", "EMBEDDINGS", "EVALUATOR", "GUARDRAIL", "EVENT"}
 
 
@@ -40,20 +44,42 @@ def assembled(records: Iterable[tuple[int, Any]], shape: Shape, ignored: Counter
             if not isinstance(record, dict):
                 yield place, record
                 continue
-            for span in spans_of(record, shape.spans):
-                if not span["trace"]:
+            try:
+                spans = [(span["trace"], _line(span)) for span in spans_of(record, shape.spans)]
+            except _DAMAGED as error:
+                yield place, Unreadable(f"cannot be read as {shape.name} ({_in_words(error)})")
+                continue
+            for trace, line in spans:
+                if not trace:
                     ignored["spans without a trace"] += 1
                     continue
-                db.execute("INSERT OR IGNORE INTO traces VALUES (?, ?)", (span["trace"], place))
-                line = orjson.dumps(span, default=str, option=orjson.OPT_NON_STR_KEYS)
-                db.execute("INSERT INTO spans (trace, span) VALUES (?, ?)", (span["trace"], line))
+                db.execute("INSERT OR IGNORE INTO traces VALUES (?, ?)", (trace, place))
+                db.execute("INSERT INTO spans (trace, span) VALUES (?, ?)", (trace, line))
         rows = db.execute("SELECT first, trace, span FROM spans JOIN traces USING (trace) ORDER BY first, trace, n")
         for (place, _), group in groupby(rows, key=itemgetter(0, 1)):
-            made = trace_of([orjson.loads(span) for _, _, span in group], ignored)
+            try:
+                made = trace_of([orjson.loads(span) for _, _, span in group], ignored)
+            except _DAMAGED as error:
+                yield place, Unreadable(f"cannot be read as {shape.name} ({_in_words(error)})")
+                continue
             if made is None:
                 ignored["traces without a question and an answer"] += 1
             else:
                 yield place, made
+
+
+def _line(span: dict[str, Any]) -> bytes:
+    span["trace"].encode()
+    return orjson.dumps(span, default=str, option=orjson.OPT_NON_STR_KEYS)
+
+
+def _in_words(error: BaseException) -> str:
+    if isinstance(error, RecursionError):
+        return "it is nested too deep"
+    said = " ".join(str(error).split())[:200]
+    if "surrogates" in said:
+        return "it contains half a character, a lone surrogate; remove it"
+    return f"{type(error).__name__}: {said}"
 
 
 def spans_of(record: dict[str, Any], form: Spans) -> Iterator[dict[str, Any]]:
@@ -153,7 +179,8 @@ def _value(given: Any) -> Any:
         return None
     ((kind, value),) = given.items()
     if kind == "arrayValue":
-        return [_value(one) for one in value.get("values") or []] if isinstance(value, dict) else None
+        values = value.get("values") if isinstance(value, dict) else None
+        return [_value(one) for one in values] if isinstance(values, list) else None
     if kind == "kvlistValue":
         return _attributes(value.get("values")) if isinstance(value, dict) else None
     return value
@@ -186,5 +213,5 @@ def _listed(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
     value = {key: _listed(one) for key, one in value.items()}
-    numbers = all(isinstance(key, str) and key.isdecimal() for key in value)
+    numbers = all(isinstance(key, str) and key.isdecimal() and len(key) <= _LONGEST_PLACE for key in value)
     return [value[key] for key in sorted(value, key=int)] if value and numbers else value

@@ -251,6 +251,8 @@ def _opened(path: Path, synchronous: str) -> sqlite3.Connection:
     until = time.monotonic() + _PATIENCE
     while True:
         try:
+            database.execute("PRAGMA trusted_schema=OFF")
+            _refuse_other_objects(database, path)
             database.execute("PRAGMA journal_mode=WAL")
             database.execute(f"PRAGMA synchronous={synchronous}")
             _prepare(database, path)
@@ -263,6 +265,21 @@ def _opened(path: Path, synchronous: str) -> sqlite3.Connection:
                 database.close()
                 raise
             time.sleep(0.01)
+
+
+def _refuse_other_objects(database: sqlite3.Connection, path: Path) -> None:
+    """UserError where something under the name of a table of ours is no plain table, or does something when it is read
+    or written: a view, which may compute without end, a virtual table, generated columns, a trigger."""
+    found = database.execute("SELECT type, name, tbl_name, sql FROM sqlite_master WHERE type != 'index'")
+    for kind, name, table, sql in found:
+        if table not in TABLES and name not in TABLES:
+            continue
+        text = " ".join(str(sql or "").split()).upper()
+        if kind != "table" or not text.startswith("CREATE TABLE") or " AS (" in text or "GENERATED ALWAYS" in text:
+            raise UserError(
+                f"the call cache {path} has a {kind} {name} that longmark did not make: nothing of it is read. Name "
+                "another cache or bundle"
+            )
 
 
 def _prepare(database: sqlite3.Connection, path: Path) -> None:
@@ -311,7 +328,10 @@ def _wanted() -> dict[str, list[str]]:
 
 def _columns(database: sqlite3.Connection) -> dict[str, list[str]]:
     """Table -> its columns."""
-    tables = "SELECT m.name, c.name FROM sqlite_master m JOIN pragma_table_info(m.name) c ORDER BY m.name, c.cid"
+    tables = (
+        "SELECT m.name, c.name FROM sqlite_master m JOIN pragma_table_info(m.name) c "
+        "WHERE m.type = 'table' ORDER BY m.name, c.cid"
+    )
     found: dict[str, list[str]] = {}
     for table, column in database.execute(tables):
         found.setdefault(table, []).append(column)
