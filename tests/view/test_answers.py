@@ -108,6 +108,15 @@ def test_a_damaged_line_is_left_out_and_named(three: Path):
     assert ids(answers, its, sort="file") == ["x", "y", "z"]
 
 
+@pytest.mark.parametrize(("score", "damaged"), [("9223372036854775813", 0), ("1e308", 0), ("1" + "0" * 400, 1)])
+def test_a_score_of_more_than_64_bits_is_a_number_or_a_damaged_line(three: Path, score: str, damaged: int):
+    line = row("z", RELEVANCE, 0.25, system="alpha").to_json().replace(b"0.25", score.encode())
+    append(three / "rows.jsonl", line + b"\n")
+    answers, its = read(three)
+    assert answers.damaged == damaged
+    assert sorted(ids(answers, its)) == ["x", "y", "z"]
+
+
 def test_a_record_that_is_too_large_is_counted_and_not_shown(three: Path):
     append(three / "examples.jsonl", Example(id="w", question="Why?", answer="long " * 999).to_json() + b"\n")
     answers, _ = read(three)

@@ -150,7 +150,7 @@ class Answers:
             try:
                 if not add(its.start, line):
                     break
-            except (ValueError, KeyError, TypeError) as error:
+            except (ValueError, KeyError, TypeError, OverflowError, sqlite3.Error) as error:
                 self.damaged += 1
                 self.damage = self.damage or at(its.path.name, its.count + 1, f"not {what} ({error})")
             its.start += len(line)
@@ -173,6 +173,7 @@ class Answers:
         name, metric, score, status = _text(its["example_id"]), _text(its["metric"]), its["score"], its["status"]
         if status not in STATUSES or isinstance(score, bool) or not isinstance(score, int | float | None):
             raise ValueError("its score or status is not one")
+        score = None if score is None else float(score)  # SQLite's integers end at 64 bits
         if self._last[0] != name:
             found = self._db.execute("SELECT number FROM examples WHERE id = ?", (name,)).fetchone()
             if found is None and not self._all_examples:
