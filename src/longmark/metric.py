@@ -70,6 +70,9 @@ class Silence:
     claimless: float | str = SCORED
 
 
+SOURCES = ("question", "contexts", "references")
+"""Fields of an example that an answer can be judged by."""
+
 VIEWS = {
     "claims": "`claims`, each {claim, dimensions: {NAME: {vote, labels, reasons}}}, and `weights` {NAME: weight}; or, "
     "of a score of one dimension, `votes` and `claims`, each {claim, vote, labels}. vote: yes, no or n/a",
@@ -82,7 +85,8 @@ VIEWS = {
     "marked": "`marked`, each {text, label}: passages of the answer, marked in it",
     "support": "`claims` of the answer, each {claim, passages: [numbers from 1], reference, quote}, and "
     "`reference_claims`, each {claim, answer, passages}: marked in the answer. reference, answer: entails, contradicts "
-    "or neutral",
+    "or neutral. A claim is marked by what the metric declares as its `evidence`: by the contexts, else by the "
+    "references",
     "cells": "every list of objects is a table: keys are its heads, and values texts, numbers or true/false",
 }
 """View -> the evidence that it shows. What a view does not name is shown below it; evidence of another shape is shown
@@ -137,6 +141,8 @@ class Metric:
     name, doc, source, origin of a metric from outside the package: its name (None: that of its first prompt),
                       documentation, a hash of what computes it, which is in the signature of its rows, and where it is
                       from (`file`, `module` or the content of a `rubric`)
+    evidence          what an answer is judged by, of `SOURCES`, of every score or by the part of its name; None: those
+                      of `needs`. A page marks a claim as supported by nothing else
     """
 
     score: Callable[[Any, Models, Any], Awaitable[Result]]
@@ -167,15 +173,27 @@ class Metric:
     doc: str = ""
     source: str = ""
     origin: Mapping[str, Any] = field(default_factory=dict)
+    evidence: tuple[str, ...] | Mapping[str, tuple[str, ...]] | None = None
 
     def __post_init__(self) -> None:
         if self.view and self.view not in VIEWS:
             raise UnknownName("view of a metric", self.view, VIEWS)
+        declared = self.evidence.values() if isinstance(self.evidence, Mapping) else (self.evidence or (),)
+        for source in (source for sources in declared for source in sources):
+            if source not in SOURCES:
+                raise UnknownName("evidence of a metric", source, SOURCES)
 
     @property
     def as_published(self) -> dict[str, Any]:
         """Parameter -> the value with which the metric computes as its paper did, where that is not the default."""
         return {p.name: p.metadata["published"] for p in fields(self.params) if "published" in p.metadata}
+
+    def evidence_of(self, part: str) -> tuple[str, ...]:
+        """What the score with this part of its name judges an answer by, in the order of `SOURCES`."""
+        declared = self.evidence.get(part, ()) if isinstance(self.evidence, Mapping) else self.evidence
+        if declared is None:
+            declared = self.needs
+        return tuple(source for source in SOURCES if source in declared)
 
     def silence_of(self, part: str) -> Silence:
         """What an answer that says nothing gets from the score with this part of its name."""

@@ -11,6 +11,9 @@ import pytest
 
 pytest.importorskip("scipy")
 
+from bench.demo_picture import ANSWER
+
+import longmark
 from longmark.demo import run_demo
 from longmark.demo.page import Corpus, detectable
 from longmark.demo.recorded import ANSWERS, JUDGED, NOW, RECORDED, SYSTEMS, Recorded, judged_now, missed, unpacked
@@ -18,7 +21,11 @@ from longmark.errors import RequestRefused
 from longmark.models.fake import FakeChat
 from longmark.models.protocols import Capabilities, ChatReply, ChatRequest, TokenLogprobs
 from longmark.records.example import DEFECT
+from longmark.records.write import read_rows
+from longmark.report.support import sentences_view
+from longmark.scores.manifest import read_manifest
 from longmark.stats.results import Estimate
+from longmark.text.sentences import sentences
 
 
 def judge(_request: ChatRequest) -> ChatReply:
@@ -86,6 +93,20 @@ def test_the_demo_says_what_is_recorded_which_system_is_better_and_where_the_wor
     assert "no metric of words is shown to score a wrong number or a wrong direction lower. " in page
     assert _cells(page) == _cells_of_the_readme()
     assert page.replace("<wbr>", "").count("https://doi.org/") >= 10
+
+
+def test_the_answer_of_the_picture_has_no_wrong_sign(tmp_path: Path):
+    """Its sentences were compared with its passages by a reader: they support all but the one that was put in."""
+    corpus = Corpus.read()
+    (one,) = [each for each in corpus.answers if each.id == ANSWER]
+    (label,) = corpus.labels[ANSWER]
+    own = one.model_copy(update={"claims": tuple(sentences(one.answer or ""))})
+    longmark.run([own], "ragchecker", out=tmp_path, checker="overlap")
+    rows = {row.metric: row for row in read_rows(tmp_path / "rows.jsonl")}
+    pieces = sentences_view(own.answer, own.contexts, rows, read_manifest(tmp_path).metrics())
+    signs = {piece.text: piece.state for piece in pieces}
+    assert len(signs) == 13
+    assert [text for text, state in signs.items() if state != "yes"] == [label["new"].strip()]
 
 
 def test_live_shows_its_progress_and_makes_its_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -160,6 +160,14 @@ def test_every_extra_and_every_family_of_metrics_is_named():
         assert family in readme.lower(), family
 
 
+def test_the_first_screen_of_the_readme_has_what_a_fresh_machine_needs():
+    screen = (ROOT / "README.md").read_text("utf-8").splitlines()[:24]
+    commands = re.findall(r"^\$ (.*)$", "\n".join(screen), re.MULTILINE)
+    assert commands == ["make demo", "make test"]
+    targets = (ROOT / "Makefile").read_text("utf-8")
+    assert all(f"\n{command.removeprefix('make ')}: " in targets for command in commands)
+
+
 def test_every_status_is_explained():
     text = (ROOT / "docs" / "records.md").read_text(encoding="utf-8")
     table = text.partition("| status | meaning |\n|---|---|\n")[2].partition("\n\n")[0]

@@ -16,7 +16,7 @@ import longmark
 from longmark import metrics
 from longmark.errors import UnknownName
 from longmark.metric import VIEWS, Metric, Score
-from longmark.records import Example, Row, Signature, Usage
+from longmark.records import Context, Example, Row, Signature, Usage
 from longmark.report.evidence import views_of
 from longmark.report.html import write_report
 from longmark.report.worst import worst_of
@@ -24,6 +24,7 @@ from longmark.scores.manifest import MetricFacts
 from longmark.text.graph import Statement, StatementGraph, to_evidence
 
 VOTE = {"vote": "yes", "labels": ["yes", "no", "yes"], "reasons": ["It says so.", None, "Here."]}
+ICE = (Context(text="In March ice fell."),)
 NODES = (Statement("a0", "answer", "Ice fell."), Statement("c0", "context", "Wires broke."))
 EVIDENCE: dict[str, dict[str, Any]] = {
     "claims": {"claims": [{"claim": "Ice fell.", "dimensions": {"hazard": VOTE}}], "weights": {"hazard": 1.0}},
@@ -147,7 +148,7 @@ async def _score(example: Example, _models: object, _params: object) -> Score:
 
 def test_the_page_of_a_module_of_ones_own_shows_its_view(tmp_path: Path) -> None:
     for view, seen in SEEN.items():
-        example = Example(id="1", question_id=view, question="What?", answer="Ice fell on wires.")
+        example = Example(id="1", question_id=view, question="What?", answer="Ice fell on wires.", contexts=ICE)
         own = Metric(_score, ("answer",), bounds=(0, 1), name="own_metric", view=view)
         longmark.run([example], own, out=tmp_path / view)
         manifest = json.loads((tmp_path / view / "manifest.json").read_text())

@@ -12,10 +12,13 @@ from tests.report.runs import HOSTILE, answers_on, row
 
 import longmark
 from longmark.records.turn import Context
+from longmark.report.evidence import views_of
 from longmark.report.html import write_report
 from longmark.report.support import Piece, quotes_in, sentences_view
+from longmark.report.worst import worst_of
 from longmark.scores.manifest import MetricFacts
 from longmark.text.graph import Statement, StatementGraph, to_evidence
+from longmark.text.refusal import NOTHING_RELEVANT
 
 ANSWER = """\
 Two measures help.
@@ -118,7 +121,108 @@ def test_a_quote_says_where_a_claim_stands():
 def test_without_passages_the_reference_decides():
     rows = {"m": row("x", "m", 0.5, evidence={"claims": [{"claim": "Ice broke lines.", "reference": "entails"}]})}
     (note,) = at(sentences_view(ANSWER, (), rows, FACTS), "Ice").notes
-    assert (note["state"], note["says"]) == ("yes", "the reference says it")
+    assert (note["state"], note["says"]) == ("right", "the reference says it")
+
+
+# claim: (passages that entail it, its relation to the reference); by hand, for an answer with two passages
+PASSAGE, REFERENCE, BOTH, NEITHER = ([1], "neutral"), ([], "entails"), ([2], "entails"), ([], "contradicts")
+JUDGED_BY = {
+    ("contexts",): ["yes", "no", "yes", "no"],
+    ("references",): ["wrong", "right", "right", "wrong"],
+    ("contexts", "references"): ["yes", "no", "yes", "no"],
+    (): ["", "", "", ""],
+    None: ["yes", "no", "yes", "no"],
+}
+
+
+@pytest.mark.parametrize("evidence", JUDGED_BY)
+def test_a_claim_is_supported_by_what_the_metric_judged_by_and_by_nothing_else(evidence: tuple[str, ...] | None):
+    claims = [
+        {"claim": f"Ice {word} lines.", "passages": passages, "reference": reference}
+        for word, (passages, reference) in zip("abcd", (PASSAGE, REFERENCE, BOTH, NEITHER), strict=True)
+    ]
+    facts = {"m": MetricFacts(0, 1, True, view=("support", "m"), evidence=evidence)}
+    rows = {"m": row("x", "m", 0.0, evidence={"claims": claims})}
+    pieces = sentences_view("Ice a lines. Ice b lines. Ice c lines. Ice d lines.", PASSAGES, rows, facts)
+    assert [piece.state for piece in pieces] == JUDGED_BY[evidence]
+    (view,) = views_of(rows, facts)
+    source = (evidence or ("contexts",))[0] if evidence != () else ""
+    says = {"contexts": "2 of 4 claims supported by a passage", "references": "2 of 4 claims in the reference"}
+    assert view.count == says.get(source, "4 claims")
+    (_, why), *_ = worst_of(rows, facts)
+    unsupported = {"contexts": "Ice b lines.", "references": "Ice a lines."}.get(source)
+    assert (why and why[1]) == unsupported
+
+
+def test_what_only_the_reference_says_is_not_supported_and_the_page_says_both():
+    (note,) = at(seen({"claim": "Ice of 20 mm broke lines.", "reference": "entails"}), "Ice of 20").notes
+    assert (note["state"], note["says"]) == ("no", "no passage says it; the reference says it")
+
+
+def test_without_a_passage_or_a_reference_to_judge_by_nothing_is_marked():
+    claim = {"claim": "Ice broke lines.", "passages": [1], "reference": "entails"}
+    facts = {"m": MetricFacts(0, 1, True, view=("support", "m"), evidence=("contexts",))}
+    for passages, status in (((), "ok"), (PASSAGES, "missing_input")):
+        rows = {"m": row("x", "m", None if status != "ok" else 0.5, status=status, evidence={"claims": [claim]})}
+        assert {piece.state for piece in sentences_view(ANSWER, passages, rows, facts)} == {""}
+
+
+def test_a_passage_that_the_example_does_not_have_supports_nothing():
+    (note,) = at(seen({"claim": "Ice of 20 mm broke lines.", "passages": [3]}), "Ice of 20").notes
+    assert (note["state"], note["says"]) == ("no", "no passage says it (the example has no passage 3)")
+
+
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        NOTHING_RELEVANT,
+        "I'm sorry, but I can't answer this question.",
+        "The provided context does not mention the repair.",
+        "很抱歉，我无法回答这个问题。",
+    ],
+)
+def test_a_refusal_is_never_supported(refusal: str):
+    claim = {"claim": refusal, "passages": [1], "reference": "entails"}
+    rows = {"m": row("x", "m", 1.0, evidence={"claims": [claim]})}
+    (piece,) = sentences_view(refusal, PASSAGES, rows, FACTS)
+    assert (piece.state, piece.notes[0]["says"]) == ("declined", "it only says that there is no answer")
+    (view,) = views_of(rows, FACTS)
+    assert view.count == "0 of 1 claim supported by a passage, 1 only says that there is no answer"
+    other = {"claim": "The passages and the question are about ice.", "passages": [1]}
+    rows = {"m": row("x", "m", 1.0, evidence={"claims": [other]})}
+    (piece,) = sentences_view("The passages say nothing about the question on ice.", PASSAGES, rows, FACTS)
+    assert piece.state == "declined", "whatever claim the judge makes of it"
+
+
+def test_an_answer_without_support_has_no_sign_of_it_on_the_page(tmp_path: Path):
+    """The answer says what the reference says, the passage is about something else: faithfulness 0, precision 1."""
+    record = {
+        "id": "limit",
+        "question": "What is the limit?",
+        "answer": "The limit is 600 requests a minute.",
+        "contexts": ["The API uses HTTPS."],
+        "references": ["The limit is 600 requests a minute."],
+        "claims": ["The limit is 600 requests a minute."],
+        "claims_by_contexts": [["neutral"]],
+        "claims_by_reference": ["entails"],
+        "reference_claims": ["The limit is 600 requests a minute."],
+        "reference_claims_by_answer": ["entails"],
+        "reference_claims_by_contexts": [["neutral"]],
+    }
+    found = {}
+    for name, given in (("passages", record), ("none", {**record, "contexts": [], "claims_by_contexts": None})):
+        given = {key: value for key, value in given.items() if value is not None}
+        if name == "none":
+            del given["reference_claims_by_contexts"]
+        longmark.run([given], "ragchecker", out=tmp_path / name)
+        write_report([tmp_path / name], tmp_path / f"{name}.html")
+        (shown,) = answers_on(tmp_path / f"{name}.html")
+        found[name] = re.sub(r"\s+", " ", re.sub("<[^>]*>", " ", shown))
+    assert "✗ not supported no passage says it; the reference says it" in found["passages"]
+    assert "0 of 1 claim supported by a passage" in found["passages"]
+    assert "✓" not in found["passages"]
+    assert "✓ in the reference the reference says it" in found["none"]
+    assert "supported" not in found["none"].replace("Claims and what supports them", "")
 
 
 @pytest.mark.parametrize(

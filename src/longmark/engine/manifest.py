@@ -15,7 +15,9 @@ from longmark.engine.folder import ABSENT_FILE
 from longmark.engine.pairs import as_pairs
 from longmark.engine.settings import Settings
 from longmark.home import digest
+from longmark.metric import Metric
 from longmark.models.handles import DEFAULT_DOMAIN
+from longmark.records.metric_name import base_of
 from longmark.workspace import Workspace, differences
 
 _PACKAGES = (
@@ -36,6 +38,7 @@ def begun(settings: Settings, system: str, pairs: bool = False) -> dict[str, Any
             "higher_is_better": declared.higher_is_better,
             "summary": declared.summary or chosen.doc.split("\n\n")[0].replace("\n", " "),
             **({"why": [declared.why.label, declared.why.entries, *declared.why.unless]} if declared.why else {}),
+            **_evidence(chosen.metric, base_of(name)[len(chosen.base) + 1 :]),
             **({"view": [chosen.metric.view, chosen.base]} if chosen.metric.view else {}),
         }
         for chosen in settings.selected
@@ -48,6 +51,12 @@ def begun(settings: Settings, system: str, pairs: bool = False) -> dict[str, Any
         "own": own(settings),
         "sessions": [],
     }
+
+
+def _evidence(metric: Metric, part: str) -> dict[str, Any]:
+    """What a score judges an answer by; nothing where the metric does not say."""
+    sources = metric.evidence_of(part)
+    return {"evidence": list(sources)} if sources or metric.evidence is not None else {}
 
 
 def keep_rule(space: Workspace, stopping: Mapping[str, Any] | None) -> None:

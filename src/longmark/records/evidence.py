@@ -232,15 +232,12 @@ class SideScores(Evidence):
 
 class SupportedClaim(Claim):
     """A claim of the answer. passages: numbers, from 1, of those that entail it; reference: its relation to the
-    reference, None where that is not known; quote: where the answer makes it, word for word."""
+    reference, None where that is not known; quote: where the answer makes it, word for word. Whether it is supported
+    depends on what the metric judges by (`report.support.Basis`)."""
 
     passages: list[int] = []
     reference: str | None = None
     quote: str | None = None
-
-    @property
-    def supported(self) -> bool:
-        return bool(self.passages) or self.reference == "entails"
 
 
 class ExpectedClaim(Claim):

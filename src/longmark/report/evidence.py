@@ -90,18 +90,21 @@ def views_of(results: Results, facts: Mapping[str, MetricFacts]) -> list[View]:
     """The views of an answer, as its metrics declare them; where several judges scored it, each has its own. Evidence
     of another shape is shown as recorded."""
     shared: dict[tuple[str, str, str], dict[str, Row]] = {}
+    declared: dict[tuple[str, str, str], dict[str, MetricFacts]] = {}
     for name, row in results.items():
         kind, metric = facts[name].view if name in facts else ("", "")
         if kind in _MAKERS and row.evidence:
             base = base_of(name.partition(BY)[0])
-            shared.setdefault((kind, metric, name.removeprefix(base)), {})[base[len(metric) + 1 :]] = row
+            key, part = (kind, metric, name.removeprefix(base)), base[len(metric) + 1 :]
+            shared.setdefault(key, {})[part] = row
+            declared.setdefault(key, {})[part] = facts[name]
     found = []
     order = list(_MAKERS)
     for (kind, metric, suffix), rows in sorted(shared.items(), key=lambda one: order.index(one[0][0])):
         if all(row.evidence.get(_LISTS.get(kind, "")) == [] for row in rows.values()):
             continue
         try:
-            view = _MAKERS[kind](Shared(metric, suffix, rows))
+            view = _MAKERS[kind](Shared(metric, suffix, rows, declared[kind, metric, suffix]))
         except _OTHER_SHAPE:
             if all(row.score is None for row in rows.values()):
                 continue  # replies that could not be read, say: they are shown with the reason

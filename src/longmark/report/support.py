@@ -1,8 +1,12 @@
 """The evidence in the answer: each sentence with what supports it, and the missing facts where they belong.
 
-A metric declares the view `support`. A claim stands at the `quote` that its evidence names, word for word. Without one
-it stands at the sentence with most of its words, at least half, else at one half of whose words it has. A missing fact
-stands below the sentence that shares most of its words, at least a quarter. What fits nowhere is listed at the end.
+A metric declares the view `support`, and what it judges the claims by (`Metric.evidence`). Passages that a metric
+judged by decide alone whether a claim is supported: what only the reference says is not. Where none judged by passages,
+the reference decides, in words of its own. A sentence that only declines claims nothing, so it is never supported.
+
+A claim stands at the `quote` that its evidence names, word for word. Without one it stands at the sentence with most of
+its words, at least half, else at one half of whose words it has. A missing fact stands below
+the sentence that shares most of its words, at least a quarter. What fits nowhere is listed at the end.
 """
 
 from __future__ import annotations
@@ -23,14 +27,22 @@ from longmark.scores.manifest import MetricFacts
 from longmark.text.entailment import CONTRADICTS, ENTAILS
 from longmark.text.graph import Recorded
 from longmark.text.overlap import share_in, words
+from longmark.text.refusal import declines
 from longmark.text.sentences import sentence_spans, sentences
 
 STATES = {
-    "yes": ("✓", "supported"),
-    "part": ("◐", "partly supported"),
-    "no": ("✗", "not supported"),
-    "missing": ("+", "missing from the answer"),
+    "yes": ("✓", "supported", "yes"),
+    "part": ("◐", "partly supported", "part"),
+    "no": ("✗", "not supported", "no"),
+    "right": ("✓", "in the reference", "yes"),
+    "partly right": ("◐", "partly in the reference", "part"),
+    "wrong": ("✗", "not in the reference", "no"),
+    "declined": ("–", "no claim", "declined"),
+    "missing": ("+", "missing from the answer", "missing"),
 }
+"""State -> its sign, its words, and the class of its colour and line."""
+_BY = {"contexts": ("yes", "no", "part"), "references": ("right", "wrong", "partly right")}
+_DECLINED, _SAYS_DECLINED = "declined", "it only says that there is no answer"
 _CLAIM, _MISSING, _EXCERPT = 0.5, 0.25, 1 / 3
 """The least share of words with which a claim, a missing fact and a sentence of a passage are put beside a text."""
 _SIGN = 8  # characters before a sentence in its line that are the sign of a list item
@@ -49,10 +61,60 @@ class Piece:
     missing: list[dict[str, Any]] = field(default_factory=list)
 
 
+@dataclass(frozen=True, slots=True)
+class Basis:
+    """What decides whether a claim is supported. source: `contexts` or `references`; "" where no metric of these rows
+    judged by either, so that nothing is marked. passages: how many the example has, None if that is not known."""
+
+    source: str
+    passages: int | None = None
+
+    @classmethod
+    def of(cls, rows: Iterable[tuple[Row, MetricFacts]], passages: int | None = None) -> Basis:
+        """Of rows with what their metrics declare. A row that lacks its input judged by nothing. A metric that declares
+        nothing, as in an older run, judges by the passages, and by the reference where there are none."""
+        sources = {
+            source
+            for row, facts in rows
+            if row.status != "missing_input"
+            for source in (_BY if facts.evidence is None else facts.evidence)
+        }
+        if passages == 0:
+            sources.discard("contexts")
+        return cls(next((source for source in _BY if source in sources), ""), passages)
+
+    def state(self, claim: SupportedClaim) -> str:
+        """The state of a claim, of `STATES`; "" where nothing decides."""
+        if declines(claim.claim):
+            return _DECLINED
+        if not self.source or (self.source == "references" and claim.reference is None):
+            return ""
+        supported, unsupported, _ = _BY[self.source]
+        return supported if self.supports(claim) else unsupported
+
+    def supports(self, claim: SupportedClaim) -> bool:
+        """Whether what the metric judged by entails a claim."""
+        if declines(claim.claim):
+            return False
+        return bool(self.known(claim)) if self.source == "contexts" else claim.reference == ENTAILS
+
+    def known(self, claim: SupportedClaim) -> list[int]:
+        """The numbers of the passages that entail a claim, of those that the example has."""
+        return [n for n in claim.passages if n > 0 and (self.passages is None or n <= self.passages)]
+
+    def together(self, states: set[str]) -> str:
+        """The state of a sentence whose claims have these states."""
+        judged = states - {_DECLINED, ""}
+        if len(judged) > 1:
+            return _BY[self.source][2]
+        return judged.pop() if judged else _DECLINED if _DECLINED in states else ""
+
+
 def support_view(its: Shared) -> View | None:
     """All claims with what supports them, and the expected ones with what the answer says of them, as tables. Several
     scores share them: of each claim the row that says most."""
     own, expected = _claims(its.rows.values())
+    basis = Basis.of((row, its.facts.get(part, MetricFacts())) for part, row in its.rows.items())
     by_reference = any(one.reference for one in own)
     heads = ["Claim of the answer", "Passages", *(["Reference"] if by_reference else [])]
     lines = [
@@ -69,8 +131,11 @@ def support_view(its: Shared) -> View | None:
     rest = {part: {key: one for key, one in row.evidence.items() if key not in shown} for part, row in its.rows.items()}
     if rest := {part.replace("_", " ") or its.metric: more for part, more in rest.items() if more}:
         blocks.append(("fold", "More of the evidence", rest))
-    supported = sum(one.supported for one in own)
-    count = f"{supported} of {counted(len(own), 'claim')} supported"
+    supported = sum(basis.supports(one) for one in own)
+    says = {"contexts": " supported by a passage", "references": " in the reference", "": ""}[basis.source]
+    count = f"{supported} of {counted(len(own), 'claim')}{says}" if says else counted(len(own), "claim")
+    if declined := sum(basis.state(one) == _DECLINED for one in own):
+        count += f", {declined} only say{'s' * (declined == 1)} that there is no answer"
     return View("Claims and what supports them", count, list(its.rows), blocks) if own or expected else None
 
 
@@ -94,20 +159,21 @@ def sentences_view(
 ) -> list[Piece]:
     """The answer in pieces, with what rows of the views `support` and `graph` say of them; empty where they say
     nothing. A piece without a text, at the end, has what fits nowhere."""
-    of_view: dict[str, list[Row]] = {"support": [], "graph": []}
+    of_view: dict[str, dict[str, Row]] = {"support": {}, "graph": {}}
     for name, row in rows.items():
         if name in facts and facts[name].view[0] in of_view:
-            of_view[facts[name].view[0]].append(row)
+            of_view[facts[name].view[0]][name] = row
     try:
-        own, expected = _claims(of_view["support"])
+        own, expected = _claims(of_view["support"].values())
     except ValueError:
         own, expected = [], []
+    basis = Basis.of(((row, facts[name]) for name, row in of_view["support"].items()), len(contexts))
     absent = {
         one.claim: _missing(one.claim, one.passages, "the reference", one.answer == CONTRADICTS)
         for one in expected
         if one.answer not in (None, ENTAILS)
     }
-    for row in of_view["graph"]:
+    for row in of_view["graph"].values():
         absent |= {text: _missing(text, [], listed(sources) if sources else "") for text, sources in _uncovered(row)}
     if not answer or not (own or absent):
         return []
@@ -116,12 +182,14 @@ def sentences_view(
     rest = Piece("")
     for claim in own[:_MOST]:
         piece = _place(claim.claim, claim.quote, answer, pieces, having, _CLAIM) or rest
-        piece.notes.append(_note(claim, contexts))
+        piece.notes.append(_note(claim, contexts, basis))
     for text, fact in list(absent.items())[:_MOST]:
         (_place(text, None, answer, pieces, having, _MISSING) or rest).missing.append(fact)
     for piece in pieces:
-        states = {note["state"] for note in piece.notes}
-        piece.state = "" if not states else states.pop() if len(states) == 1 else "part"
+        if piece.notes and declines(piece.text):
+            declined = {"state": _DECLINED, "says": _SAYS_DECLINED, "passages": []}
+            piece.notes = [{**note, **declined} for note in piece.notes]
+        piece.state = basis.together({note["state"] for note in piece.notes})
     return [*pieces, *([rest] if rest.notes or rest.missing else [])]
 
 
@@ -153,21 +221,31 @@ def _place(
     return None
 
 
-def _note(claim: SupportedClaim, contexts: Sequence[Context]) -> dict[str, Any]:
-    """What stands beside a claim: its state in words, and of each passage that supports it the closest sentence."""
-    passages = [number for number in claim.passages if 0 < number <= len(contexts)]
-    if claim.passages:
-        says = f"passage {_numbers(claim)}" if len(claim.passages) == 1 else f"passages {_numbers(claim)}"
-    elif claim.reference == ENTAILS:
-        says = "the reference says it, and no passage" if contexts else "the reference says it"
+def _note(claim: SupportedClaim, contexts: Sequence[Context], basis: Basis) -> dict[str, Any]:
+    """What stands beside a claim: its state, what was found of it, and of each passage that supports it the closest
+    sentence."""
+    state, passages = basis.state(claim), basis.known(claim)
+    if state == _DECLINED:
+        return {"state": state, "claim": claim.claim, "says": _SAYS_DECLINED, "passages": []}
+    by_reference = {ENTAILS: "the reference says it", CONTRADICTS: "the reference contradicts it"}.get(
+        claim.reference or "", ""
+    )
+    if basis.source == "references":
+        says = by_reference or ("the reference does not say it" if claim.reference else "")
+    elif passages:
+        says = f"passage{'s' * (len(passages) > 1)} {listed(list(map(str, passages)), 9)}"
+        says += f"; {by_reference}" * (claim.reference == CONTRADICTS)
+    elif basis.source:
+        absent = f" (the example has no passage {listed(list(map(str, claim.passages)), 9)})" if claim.passages else ""
+        says = "; ".join(filter(None, ["no passage says it" + absent, by_reference]))
     else:
-        says = "no passage says it" if contexts else "the reference does not say it"
-    if claim.reference == CONTRADICTS:
-        says += "; the reference contradicts it"
+        says = by_reference
     beside = [
-        (number, contexts[number - 1].id, _closest(claim.claim, contexts[number - 1].text)) for number in passages
+        (number, contexts[number - 1].id, _closest(claim.claim, contexts[number - 1].text))
+        for number in passages
+        if number <= len(contexts)
     ]
-    return {"state": "yes" if claim.supported else "no", "claim": claim.claim, "says": says, "passages": beside}
+    return {"state": state, "claim": claim.claim, "says": says, "passages": beside}
 
 
 def _closest(text: str, passage: str) -> str:

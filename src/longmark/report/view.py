@@ -8,6 +8,7 @@ from typing import Any
 
 from longmark.records import Row
 from longmark.records.metric_name import names
+from longmark.scores.manifest import MetricFacts
 
 Results = Mapping[str, Row]
 Block = tuple[Any, ...]
@@ -39,11 +40,13 @@ class Cell:
 @dataclass(frozen=True, slots=True)
 class Shared:
     """The rows of an answer that share a view: of one metric, with its parameters, by one judge. metric: its own name;
-    suffix: its parameters and the judge, as they end its scores' names; rows: by the part of the score's name."""
+    suffix: its parameters and the judge, as they end its scores' names; rows: by the part of the score's name; facts:
+    what the manifest says of each."""
 
     metric: str
     suffix: str
     rows: Mapping[str, Row]
+    facts: Mapping[str, MetricFacts] = field(default_factory=dict)
 
     @property
     def ours(self) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 
 from longmark.records import Row
 from longmark.records.evidence import Claims, Dimension, Facts, Judgements, Passages, Points, Questions, Support
+from longmark.report.support import Basis
 from longmark.scores.manifest import MetricFacts
 from longmark.text.graph import Recorded
 
@@ -58,7 +59,12 @@ def why_of(row: Row, facts: MetricFacts) -> tuple[str, str] | None:
     label, key, field, value = facts.why
     entries = [one for one in _list(row.evidence.get(key)) if not (isinstance(one, dict) and one.get(field) == value)]
     by_view = _BY_VIEW.get(facts.view[0])
-    found = [(label, entries)] if key else by_view(row.evidence) if by_view else []
+    if key:
+        found = [(label, entries)]
+    elif facts.view[0] == "support":
+        found = _support(row, facts)
+    else:
+        found = by_view(row.evidence) if by_view else []
     found.append(("Reason", [row.evidence.get("reason") or row.evidence.get("rule")]))
     for label, entries in found:
         given = (one.get("text") or one.get("claim") if isinstance(one, dict) else one for one in entries)
@@ -112,9 +118,13 @@ def _marked(evidence: Mapping[str, Any]) -> Found:
     return [("Passage", [one.text for one in given.marked] if given else [])]
 
 
-def _support(evidence: Mapping[str, Any]) -> Found:
-    given = Support.of(evidence)
-    return [("Unsupported claim", [one.claim for one in given.claims if not one.supported] if given else [])]
+def _support(row: Row, facts: MetricFacts) -> Found:
+    evidence, basis = Support.of(row.evidence), Basis.of([(row, facts)])
+    label = "Claim that the reference does not entail" if basis.source == "references" else "Unsupported claim"
+    unsupported = (
+        [claim.claim for claim in evidence.claims if basis.state(claim) in ("no", "wrong")] if evidence else []
+    )
+    return [(label, unsupported)]
 
 
 def _graph(evidence: Mapping[str, Any]) -> Found:
@@ -133,7 +143,6 @@ _BY_VIEW: Mapping[str, Callable[[Mapping[str, Any]], Found]] = {
     "facts": _facts,
     "questions": _questions,
     "marked": _marked,
-    "support": _support,
 }
 
 

@@ -22,8 +22,9 @@ class MetricFacts:
 
     lo, hi: least and greatest value that can occur, None if there is no limit or it is not known; higher_is_better:
     None if neither direction is better or, unless `declared`, if that is not known. view: how its evidence is shown,
-    and the metric's own name without parameters, which scores that share a view have in common; why: what
-    makes a score bad (`metric.Why`), as texts.
+    and the metric's own name without parameters, which scores that share a view have in common; evidence: what it
+    judges an answer by (`metric.SOURCES`), None if that is not known; why: what makes a score bad (`metric.Why`), as
+    texts.
     """
 
     lo: float | None = None
@@ -32,6 +33,7 @@ class MetricFacts:
     summary: str = ""
     declared: bool = False
     view: tuple[str, ...] = ("", "")
+    evidence: tuple[str, ...] | None = None
     why: tuple[str, ...] = ("", "", "", "")
 
     @property
@@ -147,6 +149,7 @@ def _facts(entry: dict[str, Any]) -> MetricFacts:
         summary=str(entry.get("summary") or ""),
         declared="higher_is_better" in entry,
         view=_texts(entry.get("view"), 2),
+        evidence=_sources(entry.get("evidence")),
         why=_texts(entry.get("why"), 4),
     )
 
@@ -155,6 +158,12 @@ def _texts(value: Any, count: int) -> tuple[str, ...]:
     """So many texts of a list; empty ones for another value."""
     fits = isinstance(value, list) and len(value) == count and all(isinstance(one, str) for one in value)
     return tuple(value) if fits else ("",) * count
+
+
+def _sources(value: Any) -> tuple[str, ...] | None:
+    """What a score judges an answer by; None for another value."""
+    known = isinstance(value, list) and all(isinstance(source, str) for source in value)
+    return tuple(value) if known else None
 
 
 def _bound(value: Any) -> float | None:

@@ -101,5 +101,11 @@ METRIC = Metric(
     scores={name: ScoreSpec(bounds=(0, 1), higher_is_better=True) for name in (*QUESTIONS, "overall")},
     params=Params,
     calls=lambda _example, params, _judges: 1 if params.checkpoint else 0,
+    evidence={
+        **dict.fromkeys(("coherence", "consistency"), ("contexts",)),
+        "fluency": (),
+        "relevance": ("references",),
+        "overall": ("contexts", "references"),
+    },
     silence=Silence(empty="undefined"),
 )

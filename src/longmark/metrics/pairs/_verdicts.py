@@ -23,7 +23,7 @@ from typing import Any, Literal
 from longmark.concurrency import concurrently
 from longmark.judge import Reader, Sampling, ask, choice, expected, numbered
 from longmark.judging import Judging
-from longmark.metric import Metric, Score, paper
+from longmark.metric import SOURCES, Metric, Score, paper
 from longmark.models.handles import ChatHandle, Models
 from longmark.prompts import Prompt
 from longmark.records.evidence import Choices, Chosen
@@ -236,6 +236,7 @@ def pair_metric(
     calls: Callable[[Any, int], int],
     judged: bool = False,
     needs: tuple[str, ...] = ("question",),
+    evidence: tuple[str, ...] = SOURCES,
 ) -> Metric:
     """The declaration of a judge of pairs. calls: (parameters, number of judges) -> the most calls for a pair."""
     return Metric(
@@ -248,5 +249,6 @@ def pair_metric(
         params=params,
         calls=lambda _pair, given, judges: calls(given, judges),
         judged=judged,
+        evidence=evidence,
         pairs=True,
     )

@@ -178,4 +178,5 @@ METRIC = pair_metric(
     KeyPointParams,
     lambda _params, judges: 1 + 2 * MOST_POINTS * judges,
     needs=("question", "references"),
+    evidence=("question", "references"),
 )

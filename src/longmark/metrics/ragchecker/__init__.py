@@ -334,6 +334,17 @@ METRIC = Metric(
     checks=_checks,
     shares=_shares,
     view="support",
+    evidence={
+        **dict.fromkeys(("precision", "recall", "f1"), ("references",)),
+        "faithfulness": ("contexts",),
+        **dict.fromkeys(
+            (
+                *("claim_recall", "context_precision", "context_utilization", "hallucination", "self_knowledge"),
+                *("noise_sensitivity_in_relevant", "noise_sensitivity_in_irrelevant"),
+            ),
+            ("contexts", "references"),
+        ),
+    },
     silence={
         "claim_recall": Silence(),
         "context_precision": Silence(),
