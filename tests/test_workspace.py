@@ -141,6 +141,7 @@ def test_a_folder_of_somebody_else_is_left_alone(tmp_path: Path, make: Any):
 def test_a_folder_is_replaced_whole_or_not_at_all(tmp_path: Path):
     make_index(tmp_path / "i", "old")
     (tmp_path / ".i.new").mkdir()
+    (tmp_path / ".i.new" / ".lock").touch()
     (tmp_path / ".i.new" / "half").write_text("of a process that was killed")
     with suppress(RuntimeError), replaced(tmp_path / "i", FILE) as folder:
         assert [path.name for path in folder.iterdir()] == [".lock"]

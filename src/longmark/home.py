@@ -102,16 +102,15 @@ def _stored(store: Path) -> dict[str, Any]:
 def _store(store: Path, key: str, value: Any) -> None:
     """Sets a member of the object in a file of ours, which only the user can read; None removes it."""
     import json
-    import tempfile
 
     import filelock
 
+    from longmark.writing import replacing_path
+
     store.parent.mkdir(parents=True, exist_ok=True)
-    with filelock.FileLock(store.with_suffix(".lock")), tempfile.TemporaryDirectory(dir=store.parent) as scratch:
-        fresh = Path(scratch) / store.name
+    with filelock.FileLock(store.with_suffix(".lock")):
         kept = {name: one for name, one in {**_stored(store), key: value}.items() if one is not None}
-        with open(os.open(fresh, os.O_WRONLY | os.O_CREAT, 0o600), "w", encoding="utf-8") as file:
+        with replacing_path(store, private=True) as fresh, open(fresh, "w", encoding="utf-8") as file:
             json.dump(kept, file, indent=1)
             file.flush()
             os.fsync(file.fileno())
-        fresh.replace(store)

@@ -8,6 +8,7 @@ a local model evaluates only once. A folder with files `ID.txt` replaces prompts
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
@@ -18,6 +19,8 @@ from string import Template
 from longmark.errors import UnknownName, UserError
 from longmark.models.protocols import Message
 from longmark.records import files
+from longmark.writing import create
+from longmark.writing import folder as make_folder
 
 LARGEST = 1 << 20  # bytes of a prompt's file
 INPUT_ORDER = ("context", "answer", "reference", "question")
@@ -150,12 +153,12 @@ def to_folder(folder: Path, prompts: Iterable[Prompt]) -> None:
     """Writes each prompt as ID.txt, the form that `from_folder` reads. UserError where a file exists (nothing is
     replaced) or cannot be written."""
     paths = {folder / f"{prompt.id}.txt": prompt for prompt in prompts}
-    if there := [path.name for path in paths if path.exists()]:
+    if there := [path.name for path in paths if os.path.lexists(path)]:
         raise UserError(f"--out {folder}: {', '.join(there)} exist; move them, or name another folder")
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
         for path, prompt in paths.items():
-            path.write_text(prompt.text.strip() + "\n", encoding="utf-8")
+            create(path, f"{prompt.text.strip()}\n".encode())
     except OSError as error:
         raise UserError(f"--out {folder}: cannot be written ({error.strerror})") from None
 

@@ -8,18 +8,18 @@ folder; the kernel frees it when that process dies. A folder in which nothing wa
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, BinaryIO, Self
 
 import orjson
 
-from longmark import __version__
+from longmark import __version__, writing
 from longmark.errors import FolderInUse, SettingsChanged, UserError
 from longmark.records.files import REMAKE, read_object
 from longmark.records.write import write_object
@@ -65,6 +65,7 @@ class Workspace:
     def __enter__(self) -> Self:
         self._lock = _locked(self.path, self.path, self.file)
         try:
+            writing.check_ours(self.file)
             self.begun = self.file.exists()
             self.manifest = self._read() if self.begun else self.fresh()
         except BaseException:
@@ -74,7 +75,7 @@ class Workspace:
 
     def __exit__(self, *_: object) -> None:
         if not self._was_there and not self.file.exists():  # locked: no other process has begun here
-            shutil.rmtree(self.path, ignore_errors=True)
+            writing.remove_folder(self.path)
         self._lock.close()
 
     @staticmethod
@@ -124,32 +125,64 @@ def _plain(value: Mapping[str, Any]) -> dict[str, Any]:
 
 
 @contextmanager
-def replaced(path: Path, file: str) -> Iterator[Path]:
+def replaced(path: Path, file: str, parts: Collection[str] = ("*",)) -> Iterator[Path]:
     """A new folder to write, which takes the place of `path` when the block ends well and vanishes when it does not.
-    file: what a folder has that may be replaced. UserError for another folder, and if the system cannot write it."""
-    _check_own(path, path / file)
-    new, old = (path.with_name(f".{path.name}.{kind}") for kind in ("new", "old"))
+    file: the mark of a folder that may be replaced; parts: patterns of the names that it has beside the mark. UserError
+    for another folder, and if the system cannot write it."""
+    place = _replaceable(path, file, parts)
+    new, old = (place.with_name(f".{place.name}.{kind}") for kind in ("new", "old"))
+    for left in (new, old):
+        _check_left(left, file)
     lock = _locked(new, path, None)
     try:
-        for left in new.iterdir():  # of a process that was killed
-            if left.name != _LOCK:
-                shutil.rmtree(left) if left.is_dir() else left.unlink()
+        writing.clear(new, _LOCK)  # of a process that was killed
         yield new
-        (new / _LOCK).unlink()
-        shutil.rmtree(old, ignore_errors=True)
-        if path.exists():
-            path.replace(old)
-        new.replace(path)
+        writing.remove(new / _LOCK)
+        writing.remove_folder(old)
+        if place.exists():
+            os.replace(place, old)
+        os.replace(new, place)
     except BaseException as error:
-        if old.exists() and not path.exists():
-            old.replace(path)
-        shutil.rmtree(new, ignore_errors=True)
+        if old.exists() and not place.exists():
+            os.replace(old, place)
+        writing.remove_folder(new)
         if isinstance(error, OSError):
             raise UserError(f"{path} cannot be written: {error.strerror or error}") from error
         raise
     finally:
         lock.close()
-        shutil.rmtree(old, ignore_errors=True)
+        writing.remove_folder(old)
+
+
+def _replaceable(path: Path, file: str, parts: Collection[str]) -> Path:
+    """Where a folder stands that may be replaced, or will stand. All of it is deleted, hidden files too, so everything
+    in it must be of such a folder; behind a link there must be nothing. UserError otherwise."""
+    if path.is_symlink():
+        place = path.resolve()
+        if not place.is_dir() or any(place.iterdir()):
+            raise UserError(
+                f"--out {path} is a link, and what it leads to would be replaced; name the folder itself, or a new one"
+            )
+        return place
+    _check_own(path, path / file)
+    if path.exists():
+        known = {file, _LOCK} if (path / file).exists() else {_LOCK}
+        patterns = parts if (path / file).exists() else ()
+        for entry in sorted(path.iterdir()):
+            if entry.name not in known and not any(fnmatchcase(entry.name, pattern) for pattern in patterns):
+                raise UserError(f"--out {path}: the folder holds other files ({entry.name}); name a new folder")
+    return path
+
+
+def _check_left(path: Path, mark: str) -> None:
+    """UserError where the name of a folder that is not finished, or is replaced, is taken by something other than a
+    folder that a killed process of ours left: it would be deleted. mark: a file that a finished one has; the others
+    have the lock."""
+    if not os.path.lexists(path):
+        return
+    a_folder = path.is_dir() and not path.is_symlink()
+    if not a_folder or (any(path.iterdir()) and not any((path / name).is_file() for name in (_LOCK, mark))):
+        raise UserError(f"{path} is in the way, and longmark did not make it; move it away, or name another --out")
 
 
 def _check_own(path: Path, file: Path) -> None:
@@ -166,6 +199,7 @@ def reading(path: Path) -> Iterator[bool]:
     """Keeps other processes from working in a folder while the block reads it; whether one works there already, which
     goes on. A folder without a lock (a copy, say) is read as it is."""
     try:
+        writing.check_ours(path / _LOCK)
         file = open(path / _LOCK, "rb")  # noqa: SIM115 - closed below
     except OSError:
         yield False
@@ -192,7 +226,7 @@ def _locked(path: Path, named: Path, file: Path | None) -> BinaryIO:
     try:
         if file is not None:
             _check_own(path, file)
-        lock = open(path / _LOCK, "ab")  # noqa: SIM115 - the caller closes it
+        lock = open(writing.appending(path / _LOCK), "ab")  # noqa: SIM115 - the caller closes it
     except FileNotFoundError:  # another process that had just made the folder takes it away again
         raise in_use from None
     except OSError as error:
@@ -203,7 +237,7 @@ def _locked(path: Path, named: Path, file: Path | None) -> BinaryIO:
         except OSError:
             time.sleep(_GLANCE)  # `longmark status` may have looked just now
             _hold(lock)
-        if not os.path.samestat(os.fstat(lock.fileno()), os.stat(path / _LOCK)):
+        if not os.path.samestat(os.fstat(lock.fileno()), os.lstat(path / _LOCK)):
             raise FileExistsError
     except OSError:  # or another process took the folder away, with this lock, and may have made it again
         lock.close()

@@ -629,6 +629,7 @@ def test_a_merge_that_dies_leaves_nothing_and_can_be_repeated(
         assert not (tmp_path / "run").exists()
     killed = tmp_path / ".run.new"  # what a killed process leaves
     (killed / "run").mkdir(parents=True)
+    (killed / ".lock").touch()
     (killed / "run" / "rows.jsonl").write_text("half")
     merge(two, tmp_path / "run")
     assert content(tmp_path / "run") == content(tmp_path / "good" / "run")

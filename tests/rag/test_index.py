@@ -199,6 +199,7 @@ def test_an_index_is_replaced_whole_or_stays(tmp_path: Path):
 
 def test_what_a_killed_process_left_is_cleared_away(tmp_path: Path):
     (tmp_path / ".idx.new" / "bm25").mkdir(parents=True)
+    (tmp_path / ".idx.new" / ".lock").touch()
     (tmp_path / ".idx.new" / "vectors.npy").write_bytes(b"half")
     made(tmp_path, TEXTS)
     assert "vectors.npy" not in orjson.loads((tmp_path / "idx" / "index.json").read_bytes())["files"]

@@ -31,7 +31,6 @@ from longmark.analysis.corrected import (
     correct_runs,
 )
 from longmark.errors import UnknownName, UserError, options_of
-from longmark.records.write import replacing
 from longmark.report.format import counted, fixed, listed
 from longmark.scores.draws import DrawnAnswer, Plan, draw_number, parsed_claim, read_draw
 from longmark.scores.files import paths_given
@@ -39,6 +38,7 @@ from longmark.scores.paired import Scores, read_scores
 from longmark.stats.corrected import FEWEST_COVERED
 from longmark.stats.drawing import probabilities, residual_sizes, systematic
 from longmark.stats.looks import Looks
+from longmark.writing import replacing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

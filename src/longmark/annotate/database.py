@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from longmark.errors import UserError
+from longmark.writing import database, make_private, replacing_path
 
 _PATIENCE = 10.0  # seconds to wait for another process that writes
 
@@ -69,6 +70,9 @@ MIGRATIONS = (
     CREATE INDEX events_of_item ON events (item_id, person_id);
     """,
 )
+
+
+_OWN_TABLES = {"migrations", "settings", "people", "items", "answers", "events"}  # by which a study is known
 
 
 def utc_now() -> str:
@@ -222,48 +226,70 @@ class Database:
         self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def backup(self, to: Path) -> None:
-        """Writes a consistent copy, also while a server writes. UserError where that cannot be written."""
-        if to.exists():
+        """Writes a consistent copy, also while a server writes. UserError where that cannot be written, and where
+        `restore` would refuse it."""
+        if os.path.lexists(to):
             raise UserError(f"{to} exists already; give another name with --out FILE")
-        part = to.with_name(to.name + ".part")
         try:
-            with closing(sqlite3.connect(private(part))) as copy:
-                self._db.backup(copy)
-                copy.execute("PRAGMA journal_mode=DELETE")
-        except sqlite3.Error as error:
-            part.unlink(missing_ok=True)
+            with replacing_path(to, private=True) as part:
+                with closing(database(part)) as copy:
+                    self._db.backup(copy)
+                    copy.execute("PRAGMA journal_mode=DELETE")
+                check_whole(part, self.path)
+        except (OSError, sqlite3.Error) as error:
             raise UserError(f"{to} cannot be written ({error}); name a file in another folder with --out") from None
-        part.replace(to)
 
 
 def checked(path: Path) -> str:
     """The id of the study of an undamaged database, which is only read. UserError for any other file."""
+    if not path.is_file():
+        raise UserError(f"{path} is no file; name a backup that `longmark annotate backup` wrote")
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as db:
             sound = db.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
             (id,) = db.execute("SELECT value FROM settings WHERE name = 'id'").fetchone() or ("",)
+            its_own = _is_of_a_study(db)
     except sqlite3.Error as error:
         raise UserError(f"{path} is not the database of a study ({error})") from None
+    if not its_own:
+        raise UserError(f"{path} is not the database of a study")
     if not sound:
         raise UserError(f"{path} is damaged; use another backup")
     return str(id)
 
 
-def private(path: Path) -> Path:
-    """The path of a file, made where there is none, that only its owner reads and writes. One that is there is never
-    opened: to close it would end all locks that this process holds on it, so that another process removes the log of a
-    database in use."""
-    with suppress(OSError):  # another user's, or a system without such rights
-        with suppress(FileExistsError):
-            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-        path.chmod(0o600)
-    return path
+def check_whole(path: Path, of: Path | None = None) -> None:
+    """UserError where `restored` would refuse a database, or a copy `of` one."""
+    try:
+        checked(path)
+    except UserError as error:
+        why = f"{of or path} is damaged: a copy of it could not be restored. Restore an earlier backup"
+        raise UserError(why) from error
 
 
 def _connect(path: Path) -> sqlite3.Connection:
-    private(path)  # the files beside it take its rights
-    db = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None, cached_statements=256)
-    db.execute("PRAGMA journal_mode=WAL")
-    db.execute("PRAGMA synchronous=FULL")
-    db.execute("PRAGMA foreign_keys=ON")
+    """A connection to the database of a study. Nothing of a file is changed, not even its mode, before its tables say
+    that it is one."""
+    db = database(path, private=True, timeout=_PATIENCE, isolation_level=None, cached_statements=256)
+    try:
+        if not _is_of_a_study(db) and _tables(db):
+            raise UserError(f"{path} is a database of something else; name the study otherwise")
+        make_private(path)  # the files beside it take its rights
+        db.execute("PRAGMA journal_mode=WAL")
+        db.execute("PRAGMA synchronous=FULL")
+        db.execute("PRAGMA foreign_keys=ON")
+    except BaseException:
+        db.close()
+        raise
     return db
+
+
+def _tables(db: sqlite3.Connection) -> set[str]:
+    return {name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+
+
+def _is_of_a_study(db: sqlite3.Connection) -> bool:
+    """Whether the tables are those of a study. One whose making was killed has the table of migrations alone."""
+    columns = [name for (name,) in db.execute("SELECT name FROM pragma_table_info('migrations')")]
+    tables = _tables(db)
+    return columns == ["number", "applied_at"] and (tables == {"migrations"} or tables >= _OWN_TABLES)

@@ -6,6 +6,7 @@ cannot be reached: backups are named.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,6 +20,7 @@ from longmark.annotate.items import Item
 from longmark.annotate.site import database_of, lock_of, open_store, stored_study
 from longmark.annotate.store import Person, Store
 from longmark.errors import UnknownName, UserError
+from longmark.records.files import opened
 
 _SQLITE = b"SQLite format 3\0"  # the first bytes of every database (sqlite.org/fileformat.html, 1.3)
 _SHORTEST = 3  # characters of a name that is looked for in the texts of others
@@ -26,30 +28,37 @@ _SHORTEST = 3  # characters of a name that is looked for in the texts of others
 
 @dataclass(slots=True)
 class Erased:
-    """labels, decisions: how many there were; rewritten: folders of exports; gone: those that are not there any more;
-    backups: copies of the database, which still hold everything; downloads: of exports, from the owner's page; texts:
-    of other people that contain the name, as (table, id)."""
+    """labels, decisions: how many there were; rewritten: folders of exports; outside: those in other folders than the
+    study's, which were not named; gone: those that are not there any more; backups: copies of the database, which still
+    hold everything; downloads: of exports, from the owner's page; texts: of other people that contain the name, as
+    (table, id)."""
 
     person: Person
     labels: int = 0
     decisions: int = 0
     rewritten: list[Path] = field(default_factory=list)
+    outside: list[Path] = field(default_factory=list)
     gone: list[Path] = field(default_factory=list)
     backups: list[Path] = field(default_factory=list)
     downloads: int = 0
     texts: list[tuple[str, str]] = field(default_factory=list)
 
 
-def erase(path: Path, name: str) -> Erased:
-    """Erases a person of STUDY.yaml, by name or id. UserError while the study is served, and for the only owner."""
+def erase(path: Path, name: str, exports: Collection[Path] = ()) -> Erased:
+    """Erases a person of STUDY.yaml, by name or id. exports: folders outside the study's own in which its exports may
+    be written again: the database says where they are, and it can come from someone else. UserError while the study is
+    served, for the only owner, and for a folder to which nothing was exported."""
     try:
         with lock_of(database_of(path)), closing(open_store(path)) as store:
-            return _erase(path, store, name)
+            known = {Path(one["folder"]) for one in store.kept("exports")}
+            if unknown := next((one for one in exports if one.resolve() not in known), None):
+                raise UserError(f"--exports {unknown}: the study was not exported to this folder")
+            return _erase(path, store, name, {path.parent.resolve(), *(one.resolve() for one in exports)})
     except Timeout:
         raise UserError(f"{database_of(path)} is served by another process; stop it first") from None
 
 
-def _erase(path: Path, store: Store, name: str) -> Erased:
+def _erase(path: Path, store: Store, name: str, allowed: Collection[Path]) -> Erased:
     people = {key: one for one in store.people() for key in (one.id, one.name)}
     if (person := people.get(name)) is None:
         raise UnknownName("person", name, [one.name for one in store.people()])
@@ -75,22 +84,26 @@ def _erase(path: Path, store: Store, name: str) -> Erased:
         store.note("erased", None, content={"person": person.id})
     store.compact()
     done.downloads = sum(one.kind == "exported" and "file" in one.content for one in store.events())
-    _write_again(store, done)
+    _write_again(store, done, allowed)
     done.backups = _backups(path, store)
     done.texts = _mentions(store, person.name)
     return done
 
 
-def _write_again(store: Store, done: Erased) -> None:
+def _write_again(store: Store, done: Erased, allowed: Collection[Path]) -> None:
+    """Writes the exports again that are in the allowed folders."""
     study, items = stored_study(store), [Item(**one) for one in store.contents()]
     assert study is not None
     for one in store.kept("exports"):
         folder, only = Path(one["folder"]), [name for name in FILES if name in one["files"]]
-        if only := [name for name in only if (folder / name).exists()]:
+        only = [name for name in only if (folder / name).exists()]
+        if not only:
+            done.gone.append(folder)
+        elif not any(folder.resolve().is_relative_to(place) for place in allowed):
+            done.outside.append(folder)
+        else:
             export(study, items, store, folder, only, names=one["names"])
             done.rewritten.append(folder)
-        else:
-            done.gone.append(folder)
 
 
 def _backups(path: Path, store: Store) -> list[Path]:
@@ -103,7 +116,7 @@ def _backups(path: Path, store: Store) -> list[Path]:
 def _study_of(path: Path) -> str | None:
     """The id of the study whose database a file is, whatever its name; None for any other file."""
     try:
-        with path.open("rb") as file:
+        with opened(path) as file:
             return checked(path) if file.read(len(_SQLITE)) == _SQLITE else None
     except (OSError, UserError):
         return None

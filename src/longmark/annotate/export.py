@@ -20,10 +20,12 @@ from longmark.annotate.progress import methods, states
 from longmark.annotate.store import Store
 from longmark.annotate.study import TIE, Choice, Cloze, Compare, Edit, Errors, Study
 from longmark.records.pair import EXPANSION_CHECKS
-from longmark.records.write import replacing, spreadsheet
+from longmark.records.write import spreadsheet
 from longmark.scores.answer_texts import A_SHA256, ANSWER_SHA256, B_SHA256, answer_sha256
 from longmark.scores.label_scales import LABEL_SCALE
 from longmark.scores.labels import FINAL, PROBABILITY
+from longmark.writing import folder as make_folder
+from longmark.writing import remove, replacing
 
 FILES = {
     "labels.jsonl": "every label, with its rater, systems, order, times and status; skipped items too",
@@ -51,8 +53,10 @@ def export(
     """Writes the files of a study, or `only` some of them; returns those that were written. A file that there is
     nothing for is removed if an earlier export wrote it. names: of people, instead of their ids."""
     found = collect(study, items, store, names=names)
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     records, written = _records(found, store), []
+    place = str(folder.resolve())
+    earlier = {name for one in store.kept("exports") if one["folder"] == place for name in one["files"]}
     for name in FILES:
         if only and name not in only:
             continue
@@ -65,8 +69,8 @@ def export(
             with replacing(path, private=True) as file:
                 file.write(content)
             written.append(path)
-        else:
-            path.unlink(missing_ok=True)
+        elif name in earlier:
+            remove(path)
     return written
 
 

@@ -26,7 +26,7 @@ from filelock import FileLock, Timeout
 from longmark.annotate.assign import AssignmentState, Queue, away
 from longmark.annotate.auth import Access, Attempts
 from longmark.annotate.checks import load
-from longmark.annotate.database import checked, private, utc_now
+from longmark.annotate.database import checked, utc_now
 from longmark.annotate.items import Item, read_items
 from longmark.annotate.progress import Progress
 from longmark.annotate.store import Person, Store
@@ -35,6 +35,7 @@ from longmark.errors import UserError
 from longmark.records import sources
 from longmark.records.files import BadLines
 from longmark.records.values import Problem, found, name
+from longmark.writing import check_database, check_ours, move, remove, replacing
 
 PORT = 8765
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
@@ -78,7 +79,7 @@ def import_study(path: Path, by: str | None = None) -> Imported:
     except BaseException:
         store.close()
         if not existed:
-            database.unlink()
+            remove(database)
         raise
     store.close()
     return Imported(study, added, replaced, unnamed)
@@ -122,7 +123,9 @@ def open_store(path: Path) -> Store:
 
 def lock_of(database: Path) -> FileLock:
     """Held by the process that serves a database, or replaces it."""
-    return FileLock(f"{database}.lock", timeout=0)
+    lock = Path(f"{database}.lock")
+    check_ours(lock)
+    return FileLock(lock, timeout=0)
 
 
 def restored(path: Path, backup: Path, *, replace: bool) -> Path | None:
@@ -132,10 +135,10 @@ def restored(path: Path, backup: Path, *, replace: bool) -> Path | None:
     id = checked(backup)
     try:
         with lock_of(database):
+            check_database(database)
             kept = _put_aside(database, id, replace) if database.exists() else None
-            part = database.with_name(database.name + ".part")
-            shutil.copyfile(backup, private(part))
-            part.replace(database)
+            with open(backup, "rb") as source, replacing(database, private=True) as target:
+                shutil.copyfileobj(source, target)
             return kept
     except Timeout:
         raise UserError(f"{database} is served by another process; stop it first") from None
@@ -148,9 +151,9 @@ def _put_aside(database: Path, id: str, replace: bool) -> Path:
         if store.setting("id") != id:
             raise UserError(f"{database} belongs to another study; restore the backup beside its own YAML file")
     kept = database.with_name(f"{database.name}.{utc_now().replace(':', '')}")
-    database.rename(kept)
+    move(database, kept)
     for more in ("-wal", "-shm"):
-        database.with_name(database.name + more).unlink(missing_ok=True)
+        remove(database.with_name(database.name + more))
     return kept
 
 

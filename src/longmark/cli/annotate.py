@@ -8,10 +8,11 @@ import sys
 from collections import Counter
 from collections.abc import Iterable
 from contextlib import closing
+from shlex import quote
 
 from longmark.annotate.auth import Access
 from longmark.annotate.checks import load
-from longmark.annotate.database import private
+from longmark.annotate.database import check_whole
 from longmark.annotate.erase import erase as erased
 from longmark.annotate.items import KNOWN, Item, warnings
 from longmark.annotate.server import serve as serving
@@ -30,6 +31,7 @@ from longmark.cli.arguments import split
 from longmark.errors import UnknownName, UserError
 from longmark.progress import counted
 from longmark.report.tables import Column, Table, as_text
+from longmark.writing import replacing
 
 _OWNER = "Owner"
 
@@ -89,7 +91,8 @@ def serve(arguments: argparse.Namespace) -> int:
             print(f"The owner's link, shown only now: {link}")
         elif link:  # not into a log
             file = arguments.study.with_suffix(".owner-link")
-            private(file).write_text(f"{link}\n", encoding="utf-8")
+            with replacing(file, private=True) as out:
+                out.write(f"{link}\n".encode())
             print(f"The owner's link is in {file}, which only you can read. Delete it after you have signed in.")
         sys.stdout.flush()
 
@@ -153,11 +156,14 @@ def revoke(arguments: argparse.Namespace) -> int:
 
 
 def erase(arguments: argparse.Namespace) -> int:
-    done = erased(arguments.study, arguments.name)
+    done = erased(arguments.study, arguments.name, arguments.exports or ())
     what = f"{counted(done.labels, 'label set')} and {counted(done.decisions, 'decision')}"
     print(f"{done.person.id} is erased from {database_of(arguments.study)}: name, comments, {what}.")
     for folder in done.rewritten:
         print(f"{folder}: written again")
+    for folder in done.outside:
+        again = f"longmark annotate erase {quote(str(arguments.study))} {done.person.id} --exports {quote(str(folder))}"
+        print(f"Not reached: an export to {folder}, outside the folder of the study. To write it again: {again}")
     for folder in done.gone:
         print(f"Not reached: an export to {folder}, which is no longer there")
     for path in done.backups:
@@ -194,6 +200,7 @@ def status(arguments: argparse.Namespace) -> int:
 
 def backup(arguments: argparse.Namespace) -> int:
     with closing(open_store(arguments.study)) as store:
+        check_whole(store.path)
         with store.committing():
             store.keep("backups", {"file": str(arguments.out.resolve())})
         store.backup(arguments.out)

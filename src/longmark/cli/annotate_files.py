@@ -14,6 +14,7 @@ from longmark.annotate.study import Study, template, template_for
 from longmark.cli.arguments import split
 from longmark.errors import UnknownName, UserError
 from longmark.progress import counted
+from longmark.writing import create, remove, replacing
 
 
 def init(arguments: argparse.Namespace) -> int:
@@ -22,8 +23,7 @@ def init(arguments: argparse.Namespace) -> int:
         raise UserError("--drawn needs the runs whose answers were drawn: longmark annotate init RUN --drawn FILE")
     text = template_for(name, runs, path, arguments.drawn) if runs else template(name)
     try:
-        with open(path, "x", encoding="utf-8") as file:
-            file.write(text)
+        create(path, text.encode())
     except FileExistsError:
         raise UserError(f"{path} already exists; name another --out") from None
     if not runs:
@@ -35,11 +35,12 @@ def init(arguments: argparse.Namespace) -> int:
         if none := [one for one in absent(study, path.parent) if one not in marked]:
             left = ", ".join(one for one in study.show if one not in none)
             text = text.replace(f"show: [{', '.join(study.show)}]", f"show: [{left}]")
-            path.write_text(text, encoding="utf-8")
+            with replacing(path) as file:
+                file.write(text.encode())
             print(f"The answers have no {', '.join(none)}; removed from `show`.")
         count = len(read_items(load(path), path.parent))
     except BaseException:
-        path.unlink()
+        remove(path)
         raise
     print(f"{path}: {counted(count, 'item')}. Edit the file, then run: longmark annotate serve {path}")
     return 0

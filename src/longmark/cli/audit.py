@@ -25,12 +25,14 @@ from longmark.progress import cost, counted
 from longmark.records import Answered, Example, Row
 from longmark.records.read import Reading
 from longmark.records.verdicts import in_words
-from longmark.records.write import write_object
+from longmark.records.write import write_object, write_rows
 from longmark.report.format import listed
 from longmark.report.gates import check_gates, gates_of
 from longmark.report.tables import Column, Table
 from longmark.scores.files import rows_of
 from longmark.workspace import now
+from longmark.writing import check_database, check_within, replacing
+from longmark.writing import folder as make_folder
 
 if TYPE_CHECKING:
     from longmark.analysis.audit import Scored
@@ -60,6 +62,7 @@ def audit(arguments: argparse.Namespace) -> int:
     options = run_options(arguments)
     work = Work(arguments, options, _examples(arguments))
     # an earlier audit's replies in the cache would hide that the judge has changed
+    check_database(arguments.out / "calls.sqlite")
     with closing(open_cache(arguments.out / "calls.sqlite" if arguments.against else options.cache)) as cache:
         settings = make_settings(arguments.metrics, registry_of(arguments, options, cache), options)
         arguments.trust = True  # asked for with these settings; the runs below read the same file
@@ -176,7 +179,8 @@ class Work:
             runs[f"repeat-{k}"] = await self._scored(judge, folder / f"repeat-{k}", plain, names, cache, **how)
         for k in range(max(len(material.rewordings(name)) for name in names) if self.options.by_text else 0):
             reworded = [chosen for chosen in selected if len(material.rewordings(chosen.name)) > k]
-            how = {"prompts": _prompts(reworded, k, self.arguments.out / "prompts" / str(k))}
+            place = make_folder(self.arguments.out / "prompts" / str(k), within=self.arguments.out)
+            how = {"prompts": _prompts(reworded, k, place)}
             own = [chosen.name for chosen in reworded]
             runs[f"prompt-{k}"] = await self._scored(judge, folder / f"prompt-{k}", plain, own, cache, **how)
         if both:
@@ -199,6 +203,7 @@ class Work:
     ) -> RunResult:
         """One run of the audit. _Stopped if it did not reach its end."""
         own: dict[str, Any] = {"judges": [judge], "mapping": {}, "limit": None, "encoding": "", "skip_bad": False}
+        check_within(self.arguments.out, out)
         asked = replace(self.options, **{**own, **how})
         registry = registry_of(self.arguments, asked, cache)
         settings = make_settings(metrics, registry, replace(asked, tell=lambda _notice: None))
@@ -234,7 +239,7 @@ class Work:
         """The effects as a run that other verbs read."""
         from longmark.analysis.audit import declared
 
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder, within=self.arguments.out)
         facts = {
             name: fact
             for metric, width in {**specs, PAIRS: 1.0}.items()
@@ -243,7 +248,7 @@ class Work:
         there = {row.metric for row in self.rows}
         metrics = {name: fact for name, fact in facts.items() if name in there}
         write_object(folder / "manifest.json", {"fixed": {}, "sessions": [], "metrics": metrics, "finished": now()})
-        (folder / "rows.jsonl").write_bytes(b"".join(row.to_json() + b"\n" for row in self.rows))
+        write_rows(self.rows, folder / "rows.jsonl")
 
 
 class _Stopped(Exception):
@@ -253,13 +258,13 @@ class _Stopped(Exception):
 
 def _prompts(selected: Sequence[Selected], k: int, folder: Path) -> Path:
     """A folder with the k-th prompts in other words, in the forms of reply that the metric's own prompts have."""
-    folder.mkdir(parents=True, exist_ok=True)
     for chosen in selected:
         for prompt in chosen.metric.prompts:
             if prompt.use in ("text", "reasons"):
                 form = prompt.text.rpartition("\n")[2]
                 text = f"{material.rewordings(chosen.name)[k]}\n{form}\n"
-                (folder / f"{prompt.id}.txt").write_text(text, encoding="utf-8")
+                with replacing(folder / f"{prompt.id}.txt") as file:
+                    file.write(text.encode())
     return folder
 
 

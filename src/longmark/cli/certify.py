@@ -11,8 +11,8 @@ from typing import Any
 from longmark.cli.arguments import UNDER, corrections_of, needs_stats
 from longmark.errors import UserError
 from longmark.progress import counted
-from longmark.records.write import replacing
 from longmark.report.page import as_json
+from longmark.writing import remove, replacing
 
 _NAMESPACE = "longmark"  # what a signature is for; one for something else is not accepted
 
@@ -81,7 +81,7 @@ def _ssh_keygen() -> str:
 
 def _sign(path: Path, key: Path) -> None:
     signature = path.with_name(f"{path.name}.sig")
-    signature.unlink(missing_ok=True)  # ssh-keygen would ask
+    remove(signature)  # ssh-keygen would ask
     done = subprocess.run([_ssh_keygen(), "-Y", "sign", "-q", "-n", _NAMESPACE, "-f", key, path])
     if done.returncode:
         raise UserError(f"--sign {key}: ssh-keygen could not sign; the certificate is written without a signature")

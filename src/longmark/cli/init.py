@@ -6,7 +6,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import shutil
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import fields
@@ -24,6 +23,7 @@ from longmark.engine.settings import RunOptions
 from longmark.errors import UserError
 from longmark.models.registry import Registry
 from longmark.progress import counted
+from longmark.writing import check_ours, create
 
 _REASON = 90  # characters of why a metric cannot be used
 _PRICED = 100  # examples that the dry run reads
@@ -65,14 +65,14 @@ report:
 def init(arguments: argparse.Namespace) -> int:
     """Writes the file; UserError if it exists."""
     out: Path = arguments.out
-    if out.exists():
+    if os.path.lexists(out):
         raise UserError(f"{out} exists, and is not overwritten; name another file with --out FILE.yaml")
     lines = list(_of_file(arguments) if arguments.examples else _of_none())
-    with out.open("x", encoding="utf-8") as file:
-        file.write(_TOP + "".join(f"    {line}\n" for line in lines) + _END)
     schema = out.parent / SCHEMA.name
+    check_ours(schema)
+    create(out, (_TOP + "".join(f"    {line}\n" for line in lines) + _END).encode())
     if not schema.exists():
-        shutil.copyfile(SCHEMA, schema)
+        create(schema, SCHEMA.read_bytes())
     load(out)
     print(f"{out}: longmark run first{'' if out.name == 'longmark.yaml' else f' --config {out}'}")
     return 0

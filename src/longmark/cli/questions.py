@@ -18,7 +18,8 @@ from longmark.errors import UserError
 from longmark.models.registry import ModelNames
 from longmark.progress import counted
 from longmark.records import Pair
-from longmark.records.write import format_of, replacing, write_examples
+from longmark.records.write import format_of, write_examples
+from longmark.writing import replacing
 
 
 def questions(arguments: argparse.Namespace) -> int:

@@ -59,7 +59,9 @@ def _annotate(verbs: Any) -> None:
     text = "Let a person who failed the training or qualification try the last attempt's items again."
     of_study("annotate:retry", text, "the person")
     text = "Remove the name, labels and comments of a person from the database, the audit log and the exports."
-    of_study("annotate:erase", text, "the person, by name or id; this cannot be undone")
+    one = of_study("annotate:erase", text, "the person, by name or id; this cannot be undone")
+    more = "a folder outside the study's own, to which labels were exported and are to be exported again"
+    add(one, "--exports", "DIR", more, action="append")
     add_project(of_study("annotate:status", "Print the progress of a study and of each person."))
     one = of_study("annotate:backup", "Copy the database of a study. The study can be served meanwhile.")
     add(one, "--out", "FILE", "the copy", required=True)

@@ -19,6 +19,8 @@ from pathlib import Path
 from longmark.demo.recorded import NOW, RECORDED, SYSTEMS, Recorded, judged_now, unpacked
 from longmark.models import catalogue
 from longmark.models.protocols import Chat
+from longmark.writing import check_database, check_within
+from longmark.writing import folder as make_folder
 
 
 def run_demo(out: Path, *, live: bool = False, judge: str | Chat = "embedded") -> int:
@@ -28,8 +30,11 @@ def run_demo(out: Path, *, live: bool = False, judge: str | Chat = "embedded") -
     print(
         f"60 long answers of {len(SYSTEMS)} systems to 15 questions, with known defects; nobody rated them.", flush=True
     )
-    out.mkdir(parents=True, exist_ok=True)
+    make_folder(out)
+    for name in ("alone", "compare", "defects", "now", "scores-live", "scores-recorded"):
+        check_within(out, out / name)
     cache = out / ("live.sqlite" if live else "recorded.sqlite")
+    check_database(cache)
     if live:
         print("Asking the embedded judge for 240 scores: half an hour on two idle cores.", flush=True)
         source = "asked for by this command"

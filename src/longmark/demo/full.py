@@ -29,6 +29,8 @@ from longmark.rag.generate import Generation
 from longmark.report.html import write_report
 from longmark.report.summary import score_table, summarise
 from longmark.report.tables import print_table, write_tables
+from longmark.writing import check_within
+from longmark.writing import folder as make_folder
 
 MODELS = ModelNames(
     judges=["embedded"], generator="embedded", embedder="embedded", reranker="embedded", lm="embedded:small"
@@ -45,6 +47,8 @@ def run_full(out: Path) -> int:
     """Makes the study in `out`, prints the table and the stages, writes `out/report.html`; 0."""
     from longmark.analysis.studies.score.stages import score_study  # needs NumPy
 
+    for name in ("index", "study", "tables"):
+        check_within(out, out / name)
     cache = open_cache(None)
     began = time.monotonic()
     try:
@@ -79,7 +83,7 @@ def _index(folder: Path, cache: CallCache) -> None:
         return
     backends: Backends = Registry(cache).backends(ModelNames(embedder=MODELS.embedder))
     models = Models(backends, Client(cache, price_of=price_of), UsageLog(), PromptBook())
-    folder.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(folder.parent)
     finish(lambda: rag_index.build(CORPUS, folder, models=models))
 
 

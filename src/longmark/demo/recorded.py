@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import shutil
 import time
 from collections.abc import Sequence
 from contextlib import closing
@@ -24,6 +23,8 @@ from longmark.models.protocols import Chat, ChatReply, ChatRequest
 from longmark.models.registry import Registry
 from longmark.records import Example, Row
 from longmark.records.read import Reading
+from longmark.writing import check_database, remove, remove_folder, replacing
+from longmark.writing import folder as make_folder
 
 DATA = Path(__file__).parent / "data"
 ANSWERS, LABELS, RECORDED = DATA / "answers.jsonl", DATA / "labels.jsonl", DATA / "calls.sqlite.gz"
@@ -71,8 +72,9 @@ class Live:
 
 def unpacked(recorded: Path, cache: Path) -> tuple[int, str]:
     """Writes the recording as a call cache; how many replies it has, and the day of the last."""
-    cache.parent.mkdir(parents=True, exist_ok=True)
-    cache.write_bytes(gzip.decompress(recorded.read_bytes()))
+    make_folder(cache.parent)
+    with replacing(cache) as file:
+        file.write(gzip.decompress(recorded.read_bytes()))
     with closing(CallCache(cache)) as opened:
         count, last = opened.do("SELECT count(*), max(created) FROM calls").fetchone()
     return count, datetime.fromtimestamp(last, UTC).date().isoformat()
@@ -89,9 +91,10 @@ def missed(cache: Path, answers: Path = ANSWERS, judge: str | Chat | None = None
 def judged_now(out: Path, judge: str | Chat = "embedded") -> Live:
     """Judges two answers, whatever is recorded. A judge that is not installed, or that fails, is a reason."""
     began = time.monotonic()
-    (cache := out / "now.sqlite").unlink(missing_ok=True)
+    remove(cache := out / "now.sqlite")
+    check_database(cache)
     if (out / "now" / "manifest.json").is_file():  # an earlier demo's
-        shutil.rmtree(out / "now", ignore_errors=True)
+        remove_folder(out / "now")
     answers: list[Example] = [one for one in Reading(ANSWERS).singles() if one.id in NOW]
     how: dict[str, Any] = {"judges": [judge], "scoring": "expected", "cache": cache, "quiet": True}
     try:

@@ -26,6 +26,7 @@ from longmark.models.cache import CallCache
 from longmark.models.client import Client, WouldCall
 from longmark.models.registry import price_of
 from longmark.records.read import ExampleSource, Reading
+from longmark.writing import check_ours
 
 
 @dataclass(slots=True)
@@ -84,6 +85,7 @@ async def dry_run(
         if out is not None and (out / "manifest.json").exists():
             copy.mkdir()
             for name in ("manifest.json", "examples.jsonl", "rows.jsonl"):
+                check_ours(out / name)
                 if (out / name).exists():
                     shutil.copyfile(out / name, copy / name)
         with RunFolder(copy, settings.scores, named=out) as folder:

@@ -20,6 +20,7 @@ from typing import Concatenate, ParamSpec, TypeVar
 
 import orjson
 
+from longmark import writing
 from longmark.errors import UserError
 from longmark.metrics import Selected
 from longmark.models.keys import redact_reply
@@ -38,6 +39,7 @@ CREATE TABLE asked (key BLOB PRIMARY KEY) WITHOUT ROWID;
 """
 _AUTOMATIC = "automatic"  # in the index, the status of a row whose score is automatic
 ABSENT_FILE = "absent.jsonl"
+_INDEX, _STAGED, _IN_ORDER = ".index.sqlite", ".examples.jsonl.new", ".rows.jsonl.new"
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -95,6 +97,7 @@ class RunFolder:
     def __enter__(self) -> RunFolder:
         self.space.__enter__()
         try:
+            writing.check_ours(self.rows_path, self.examples_path, self.absent_path)
             self._db = self._new_index()
         except BaseException:
             self.space.__exit__()
@@ -105,15 +108,12 @@ class RunFolder:
         if self._rows_file is not None:
             os.close(self._rows_file)
         self._db.close()
-        (self.path / ".index.sqlite").unlink(missing_ok=True)
-        (self.path / ".examples.jsonl.new").unlink(missing_ok=True)
+        for name in (_INDEX, _STAGED):
+            writing.remove(self.path / name)
         self.space.__exit__()
 
     def _new_index(self) -> sqlite3.Connection:
-        index = self.path / ".index.sqlite"
-        for file in (index, self.path / ".index.sqlite-journal"):
-            file.unlink(missing_ok=True)
-        database = sqlite3.connect(index, isolation_level=None)
+        database = writing.scratch_database(self.path / _INDEX, isolation_level=None)
         database.execute("PRAGMA synchronous=OFF")
         database.execute("PRAGMA journal_mode=MEMORY")
         database.executescript(_SCHEMA)
@@ -126,7 +126,7 @@ class RunFolder:
         """Writes the examples beside those of an earlier run, which stay; how many there are."""
         n = 0
         with written(self.path):
-            file = open(self.path / ".examples.jsonl.new", "wb")  # noqa: SIM115 - closed below
+            file = writing.fresh(self.path / _STAGED)
         try:
             for n, example in enumerate(examples, start=1):
                 with written(self.path):
@@ -181,8 +181,8 @@ class RunFolder:
             if removed_count:
                 self._note_removed()
             self._write_absent()
-        os.replace(self.path / ".examples.jsonl.new", self.examples_path)
-        self._rows_file = os.open(self.rows_path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        writing.move(self.path / _STAGED, self.examples_path)
+        self._rows_file = writing.appending(self.rows_path)
         self._rows_end = os.fstat(self._rows_file).st_size
         self._kept = self._count("rows")
         return Changes(new, changed, removed, self._kept)
@@ -208,11 +208,10 @@ class RunFolder:
         columns = ("id", "question_id", "system", "status", "reason")
         rows = self._db.execute("SELECT id, question, system, status, reason FROM absent ORDER BY n").fetchall()
         if not rows:
-            self.absent_path.unlink(missing_ok=True)
+            writing.remove(self.absent_path)
             return
-        fresh = self.path / ".absent.jsonl.new"
-        fresh.write_bytes(b"".join(orjson.dumps(dict(zip(columns, row, strict=True))) + b"\n" for row in rows))
-        os.replace(fresh, self.absent_path)
+        with writing.replacing(self.absent_path) as file:
+            file.writelines(orjson.dumps(dict(zip(columns, row, strict=True))) + b"\n" for row in rows)
 
     def absent(self) -> dict[str, int]:
         """How many answers have no row, by status."""
@@ -327,14 +326,13 @@ class RunFolder:
 
     def _rewrite_rows(self) -> None:
         """Writes the rows that the index knows, in order, to a fresh file and puts it in place of the old one."""
-        fresh = self.path / ".rows.jsonl.new"
-        with open(self.rows_path, "rb") as old, open(fresh, "wb") as new:
+        with open(self.rows_path, "rb") as old, writing.fresh(self.path / _IN_ORDER) as new:
             for (offset,) in self._db.execute("SELECT offset FROM rows ORDER BY n, m"):
                 old.seek(offset)
                 new.write(old.readline())
             new.flush()
             os.fsync(new.fileno())
-        os.replace(fresh, self.rows_path)
+        writing.move(self.path / _IN_ORDER, self.rows_path)
 
     # Index -------------------------------------------------------------------------------------------------------
 

@@ -28,8 +28,8 @@ from longmark.records.files import REMAKE, at, lines, read_object
 from longmark.records.pair import own_example_of
 from longmark.records.parts import Part
 from longmark.records.verdicts import together
-from longmark.records.write import replacing
 from longmark.workspace import differences, now, reading, replaced
+from longmark.writing import move, remove, replacing
 
 _SCHEMA = """
 PRAGMA journal_mode = OFF; PRAGMA cache_size = -4096;
@@ -175,7 +175,8 @@ def _write(runs: Sequence[_Run], new: Path, out: Path, *, finished: bool) -> tup
             _note(db, number, run)
         manifest = folder.space.manifest = _manifest(runs, out, finished=finished)
         removed = [note for run in runs for note in _absent_notes(run) if note["status"] == "removed"]
-        folder.absent_path.write_bytes(b"".join(orjson.dumps(note) + b"\n" for note in removed))
+        with replacing(folder.absent_path) as file:
+            file.writelines(orjson.dumps(note) + b"\n" for note in removed)
         manifest["examples"]["read"] = folder.stage(_examples(db, runs, folder))
         folder.adopt(removed_count=first.part.limit is None)
         for run in runs:
@@ -187,8 +188,8 @@ def _write(runs: Sequence[_Run], new: Path, out: Path, *, finished: bool) -> tup
         _attribute(db, folder)
         manifest["examples"]["absent"] = absent_hash(inner)
         folder.space.write()
-    for file in inner.iterdir():
-        file.replace(new / file.name) if file.name[0] != "." else file.unlink()
+    for path in inner.iterdir():
+        move(path, new / path.name) if path.name[0] != "." else remove(path)
     inner.rmdir()
     return manifest["examples"]["read"], rows
 

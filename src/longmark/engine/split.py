@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import errno
 import hashlib
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, replace
@@ -21,6 +20,7 @@ from typing import Any, BinaryIO
 
 import orjson
 
+from longmark import writing
 from longmark.engine.folder import written
 from longmark.engine.settings import SessionOptions
 from longmark.errors import UserError
@@ -54,10 +54,10 @@ def split(
     UserError if the input cannot be read or is a part itself, the folder holds other files, or a limit is too small to
     be divided; BadInput for bad records (without `skip_bad`).
     """
-    with replaced(out, SPLIT_FILE) as new, ExitStack() as opened:
+    with replaced(out, SPLIT_FILE, (f"*{SUFFIX}",)) as new, ExitStack() as opened:
         files = list[BinaryIO]()
         try:
-            files += (opened.enter_context(open(new / f"{n}{SUFFIX}", "wb")) for n in range(1, parts + 1))
+            files += (opened.enter_context(writing.fresh(new / f"{n}{SUFFIX}")) for n in range(1, parts + 1))
         except OSError as error:
             if error.errno != errno.EMFILE:
                 raise
@@ -152,7 +152,8 @@ class PartNotes:
 
     def __init__(self, folder: Path, part: Part) -> None:
         self._folder, self._path, self._new = folder, folder / NOTES_FILE, folder / f".{NOTES_FILE}.new"
-        self._file = open(self._new, "wb")  # noqa: SIM115 - `close` closes it
+        writing.check_ours(self._path)
+        self._file = writing.fresh(self._new)
         self._write([part.split])
 
     def places(self, read: Reading) -> Iterator[Answered]:
@@ -166,7 +167,7 @@ class PartNotes:
             if len(note) == 3:
                 self._write(note)
         self._file.flush()
-        os.replace(self._new, self._path)
+        writing.move(self._new, self._path)
 
     def calls(self, row: Row, booked: Iterable[Booked]) -> None:
         """It is on the disk before the row is. UserError where it cannot be written."""
@@ -179,7 +180,7 @@ class PartNotes:
 
     def close(self) -> None:
         self._file.close()
-        self._new.unlink(missing_ok=True)
+        writing.remove(self._new)
 
 
 def notes(path: Path) -> Iterator[list[Any]]:

@@ -50,6 +50,7 @@ from longmark.records.pair import example_of
 from longmark.text.calibration import BEHIND, Calibration, labelled
 from longmark.text.overlap import named_checker
 from longmark.workspace import differences
+from longmark.writing import check_ours, replacing
 
 _CLOSE = 1e-9
 _LOADED = ("encoder", "checkpoint")  # parameters that name a model on the disk or on a hub
@@ -323,9 +324,11 @@ async def export(run: Path, cache: Path | str, bundle: Path, given: Given | None
             copy_replies(noting.store, copy := SqliteStore(calls), noting.used)
             copy.one_file()
             copy.close()
-            with zipfile.ZipFile(bundle, "w", zipfile.ZIP_DEFLATED) as file:
-                absent = [ABSENT_FILE] if (run / ABSENT_FILE).is_file() else []
-                for path in (*(run / name for name in (*_FILES, *absent)), calls):
+            absent = [ABSENT_FILE] if (run / ABSENT_FILE).is_file() else []
+            own = [run / name for name in (*_FILES, *absent)]
+            check_ours(*own)  # a link would put another file of the user into the bundle
+            with replacing(bundle) as target, zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as file:
+                for path in (*own, calls):
                     file.write(path, path.name)
     except OSError as error:
         raise UserError(f"{error.filename or bundle}: {error.strerror}") from None

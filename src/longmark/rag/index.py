@@ -37,6 +37,7 @@ from longmark.workspace import replaced
 
 FORMAT = 1
 MANIFEST = "index.json"
+_PARTS = (LINES, OFFSETS, "bm25", dense.VECTORS, dense.APPROXIMATE)  # what an index has beside it
 _AGAIN = "index the documents again"
 
 Tell = Callable[[str, int, int | None], None]  # what is going on, how many are done, out of how many (None: not known)
@@ -131,7 +132,7 @@ async def build(
     if how.instructions != Instructions() and embedder is None:
         raise UserError("--query-instruction and --passage-instruction are for vectors: add --embedder MODEL")
     source = Documents(Path(documents)) if isinstance(documents, str | Path) else documents
-    with replaced(out, MANIFEST) as folder:
+    with replaced(out, MANIFEST, _PARTS) as folder:
         built = replace(_write_passages(source, folder, chunker, skip_bad, tell), folder=out)
         with closing(Passages(folder)) as stored:
             tell("BM25", 0, built.passages)

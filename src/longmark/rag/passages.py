@@ -15,6 +15,7 @@ from pathlib import Path
 import orjson
 
 from longmark.rag.bm25 import damaged
+from longmark.writing import fresh
 
 LINES, OFFSETS = "passages.jsonl", "passages.offsets"
 
@@ -35,8 +36,8 @@ class Writer:
     """Writes passages into a folder, one after the other. A context manager: its end closes the files."""
 
     def __init__(self, folder: Path) -> None:
-        self._lines = (folder / LINES).open("wb")
-        self._offsets = (folder / OFFSETS).open("wb")
+        self._lines = fresh(folder / LINES)
+        self._offsets = fresh(folder / OFFSETS)
         self._at = 0
         self.count = 0
 

@@ -13,9 +13,7 @@ from __future__ import annotations
 import codecs
 import csv
 import io
-import os
 import re
-import secrets
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
@@ -27,6 +25,7 @@ from typing import IO, Any
 
 import orjson
 
+from longmark import writing
 from longmark.errors import UserError, library
 from longmark.records import sources
 from longmark.records.carried import CARRIED
@@ -239,7 +238,7 @@ def write_records(
     kind = format_of(path)
     tally = count()
     counted = (item for item, _ in zip(items, tally, strict=False))
-    with replacing(path) as file:
+    with writing.replacing(path) as file:
         if kind == "jsonl":
             for item in counted:
                 file.write(item.to_json() + b"\n")
@@ -321,7 +320,7 @@ def _weight(value: Any) -> int:
 
 def write_object(path: Path, content: Any) -> None:
     """Writes a JSON object that people read too, indented. `records.files.read_object` reads it."""
-    with replacing(path) as file:
+    with writing.replacing(path) as file:
         file.write(orjson.dumps(content, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
 
 
@@ -330,19 +329,8 @@ def replacing(path: Path, *, private: bool = False) -> Iterator[IO[bytes]]:
     """A new file to write, which takes the place of `path` when the block ends well and vanishes when it does not.
     private: only its owner reads it.
 
-    UserError if the system cannot write it, in the block too (a full disk).
+    UserError if the system cannot write it, in the block too (a full disk). This is the published name of
+    `longmark.writing.replacing`.
     """
-    beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
-    try:
-        flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_BINARY", 0)
-        with open(os.open(beside, flags, 0o600 if private else 0o666), "wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        beside.replace(path)
-    except BaseException as error:
-        with suppress(OSError):
-            beside.unlink(missing_ok=True)
-        if isinstance(error, OSError):
-            raise UserError(f"{path} cannot be written: {error.strerror or error}") from error
-        raise
+    with writing.replacing(path, private=private) as file:
+        yield file

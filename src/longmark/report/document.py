@@ -39,6 +39,7 @@ from longmark.report.tables import (
     signature_lines,
     write_tables,
 )
+from longmark.writing import check_within
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -120,6 +121,7 @@ def write_document(document: Document, path: Path) -> None:
     page of longmark; MissingExtra where there is a figure to draw and matplotlib is not installed.
     """
     refuse_to_destroy(path)
+    check_within(path.parent, path.parent / "figures")
     ids = _names([section.title for section in document.sections], {"settings", "content"})
     pairs = list(zip(ids, document.sections, strict=True))
     drawn = _drawn(document, path.parent / "figures")
@@ -223,6 +225,7 @@ def publish(document: Document, out: Path | None, console: Console, *, verbose: 
     check_out(out)
     if out is not None:
         tables = [table for section in document.sections for table in section.tables]
+        check_within(out, out / "tables")
         write_tables(tables, out / "tables", document.kind, document.signatures)
         write_document(document, out / "report.html")
     _print(document if verbose else brief(document), out, console)

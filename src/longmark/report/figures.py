@@ -16,9 +16,10 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from longmark.errors import UserError, library
-from longmark.records.write import replacing
+from longmark.errors import library
 from longmark.report.format import upright
+from longmark.writing import folder as make_folder
+from longmark.writing import replacing
 
 INK, SOFT, LINE, PAPER, HUE, PALE = "#1f1e1b", "#625f57", "#dfdbd1", "#ffffff", "#226d83", "#efece5"
 HUES = (HUE, "#d9480f", "#9a4fc4", "#6d1023", "#231f5c", "#a8894e")
@@ -157,10 +158,7 @@ def rendered(figure: Figure, formats: Iterable[str] | None = None, salt: str = "
 
 def write_figure(files: dict[str, bytes], folder: Path, name: str) -> None:
     """Writes `folder/name.svg`, `.pdf` and `.png`. UserError where the folder cannot be made."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UserError(f"cannot make the folder {folder} ({error.strerror}); give another --out") from error
+    make_folder(folder)
     for kind, content in files.items():
         with replacing(folder / f"{name}.{kind}") as file:
             file.write(content)

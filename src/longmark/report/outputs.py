@@ -19,7 +19,6 @@ import longmark
 from longmark.errors import UserError
 from longmark.progress import cost, counted
 from longmark.records.row import Usage
-from longmark.records.write import replacing
 from longmark.report import tables
 from longmark.report.answers import Selection, Shown, load
 from longmark.report.format import fixed
@@ -31,6 +30,7 @@ from longmark.scores.clusters import QUESTION
 from longmark.scores.files import sources_of
 from longmark.scores.manifest import MetricFacts, read_manifest
 from longmark.scores.observations import Observations
+from longmark.writing import replacing
 
 FORMAT = 1
 """Of the JSON file; it rises when a key changes its meaning or vanishes."""

@@ -20,11 +20,12 @@ import orjson
 from markupsafe import Markup, escape
 
 from longmark.errors import UserError
-from longmark.records.write import replacing
 from longmark.report.evidence import VERDICTS, signed
 from longmark.report.format import counted, fixed, integer
 from longmark.report.reasons import marked
 from longmark.report.support import STATES
+from longmark.writing import folder as make_folder
+from longmark.writing import replacing
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -174,11 +175,6 @@ def _is_page(path: Path) -> bool:
 
 
 def write_page(out: Path, pieces: Iterable[bytes]) -> None:
-    try:
-        out.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UserError(
-            f"report: cannot create the folder {out.parent} ({error.strerror}); give another --out"
-        ) from error
+    make_folder(out.parent)
     with replacing(out) as file:
         file.writelines(pieces)

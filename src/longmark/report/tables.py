@@ -16,12 +16,13 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from longmark.errors import UserError
 from longmark.records.metric_name import CITED
-from longmark.records.write import replacing, spreadsheet
+from longmark.records.write import spreadsheet
 from longmark.report.format import NONE, fixed
 from longmark.report.latex import Texts, fits, latex
 from longmark.stats.results import Estimate
+from longmark.writing import folder as make_folder
+from longmark.writing import replacing
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -377,10 +378,7 @@ def write_tables(tables: Iterable[Table], folder: Path, of: str = "", signatures
     """Writes NAME.csv, NAME.md, NAME.tex and NAME.json of every table. of: what they belong to, for their labels in
     LaTeX, since two documents may have tables of one name; signatures: of the scores, for JSON. UserError where the
     folder cannot be had."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UserError(f"cannot make the folder {folder} ({error.strerror}); give another --out") from error
+    make_folder(folder)
     for table in tables:
         title, note = markdown(one_line(table.title)), markdown(one_line(readable(table).note))
         document = f"## {title}\n\n{as_markdown(table)}" + (f"\n{note}\n" if note else "")

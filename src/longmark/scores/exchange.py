@@ -21,8 +21,8 @@ import orjson
 from longmark import __version__
 from longmark.errors import UnknownName
 from longmark.records import Answered, Row
-from longmark.records.write import replacing
 from longmark.scores.files import examples_of, name_of, some_rows_of, source_of, system_of
+from longmark.writing import replacing
 
 _SESSIONS = ("session_id", "sessionId", "gen_ai.conversation.id", "conversation_id")
 _TRACE, _SPAN = re.compile("[0-9a-f]{32}"), re.compile("[0-9a-f]{16}")

@@ -16,9 +16,10 @@ import orjson
 
 from longmark.errors import UserError, library
 from longmark.records import Row
-from longmark.records.write import replacing
 from longmark.scores.files import some_rows_of, source_of, system_of
 from longmark.text.graph import ANSWER, EVIDENCE_KEYS, contradictory, coverage, from_evidence
+from longmark.writing import folder as make_folder
+from longmark.writing import replacing
 
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _NOT_IN_NAMES = re.compile(r"[^\w.-]+")
@@ -45,7 +46,7 @@ def write_graphs(path: Path, folder: Path) -> tuple[int, list[str]]:
             damaged.append(f"{row.example_id}: {row.metric}: no graph ({error})")
             continue
         count += 1
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
         made.graph |= _about(row, system_of(row, source))
         example = _NOT_IN_NAMES.sub("_", row.example_id)[:_LONGEST]
         name = f"{count:04d}-{example}-{_NOT_IN_NAMES.sub('_', row.metric)}"

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import io
 import os
-import shutil
 import sys
 import time
 import warnings
@@ -25,13 +24,14 @@ from typing import Any
 import orjson
 
 from longmark.errors import MissingExtra, UserError
-from longmark.models.adapter import MANIFEST
+from longmark.models.adapter import CONFIG, MANIFEST, WEIGHTS
 from longmark.models.catalogue import model_path
 from longmark.models.transformers_lm import TransformersLM
 from longmark.progress import duration, shown
 from longmark.training.config import Settings
 from longmark.training.data import Data
 from longmark.workspace import Workspace
+from longmark.writing import check_ours, check_within, remove, remove_folder, replacing
 
 LOG, CHECKPOINTS = "log.jsonl", "checkpoints"
 _LIBRARIES = ("torch", "transformers", "peft")
@@ -119,16 +119,19 @@ class Training:
 
     def _make(self, space: Workspace, quiet: bool) -> None:
         out = space.path
+        check_ours(*(out / name for name in (CONFIG, WEIGHTS, LOG, "README.md")))
+        check_within(out, out / CHECKPOINTS)
         space.write()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FutureWarning)  # of the libraries, about each other
             warnings.filterwarnings("ignore", "Could not find a config file")  # a GGUF file has none
             history, seconds = self._train(out, quiet)
         result = {"steps": self.steps, "seconds": round(seconds, 1), **_losses(history)}
-        (out / LOG).write_bytes(b"".join(orjson.dumps(line) + b"\n" for line in history))
+        with replacing(out / LOG) as file:
+            file.writelines(orjson.dumps(line) + b"\n" for line in history)
         space.manifest |= {"result": result, "versions": {name: version(name) for name in _LIBRARIES}}
         space.write()
-        shutil.rmtree(out / CHECKPOINTS, ignore_errors=True)
+        remove_folder(out / CHECKPOINTS)
 
     def _train(self, out: Path, quiet: bool) -> tuple[list[dict[str, Any]], float]:
         import torch
@@ -181,7 +184,7 @@ class Training:
             trainer.add_callback(_teller(tell))
             trainer.train(resume_from_checkpoint=last)
         model.save_pretrained(str(out), save_embedding_layers=False)
-        (out / "README.md").unlink(missing_ok=True)  # a form for a hub, without content
+        remove(out / "README.md")  # a form for a hub, without content
         return list(trainer.state.log_history), time.monotonic() - began
 
 

@@ -23,6 +23,7 @@ from longmark.stats.samples import Floats
 from longmark.validator.cloze import WORD_NUMBERS
 from longmark.validator.features import NUMBERS, Inputs
 from longmark.validator.linear import Linear, probability
+from longmark.writing import folder as make_folder
 
 FILE = "validator.json"
 Share = Annotated[float, Field(ge=0, le=1)]
@@ -77,7 +78,7 @@ class Validator:
 
 
 def save(validator: Validator, folder: Path) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     write_object(folder / FILE, TypeAdapter(Validator).dump_python(validator))
     wrote(folder / FILE, validator.encoder.name)
 

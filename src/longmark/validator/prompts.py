@@ -18,8 +18,9 @@ from longmark.models.handles import Models
 from longmark.models.protocols import Message
 from longmark.prompts import PromptBook, prompt
 from longmark.records.benchmark import Item
-from longmark.records.write import replacing
 from longmark.validator.labels import is_valid
+from longmark.writing import folder as make_folder
+from longmark.writing import replacing
 
 VALID, INVALID = WORDS = ("VALID", "INVALID")
 VERDICT = prompt("""validator.verdict(context, answer, question)
@@ -81,7 +82,7 @@ def write_hosted(
 ) -> dict[Path, int]:
     """FORM-train.jsonl and FORM-test.jsonl; file -> lines. sides: form -> labelled items of both. In training files
     the rarer class is repeated until both are equally frequent."""
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     written = {}
     for form, (train, test) in sides.items():
         for side, items in (("train", balanced(train, seed)), ("test", test)):

@@ -27,6 +27,7 @@ from longmark.validator.labels import Labels, by_validator, families, is_valid
 from longmark.validator.prompts import zero_shot
 from longmark.validator.sampling import choose, passed
 from longmark.validator.train import FORMS
+from longmark.writing import folder as make_folder
 
 
 def open_to(item: Item) -> bool:
@@ -110,7 +111,7 @@ def write_applied(items: Sequence[Item], benchmark: Path, out: Path, validator: 
     if out.suffix:
         write_items(items, out)
         return
-    out.mkdir(parents=True, exist_ok=True)
+    make_folder(out)
     write_items(items, out / ITEMS)
     manifest = benchmark / MANIFEST
     before = read_object(manifest, "name a file of items") if benchmark.is_dir() and manifest.is_file() else {}

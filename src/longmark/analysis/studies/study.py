@@ -43,6 +43,8 @@ from longmark.report.figures import Figure
 from longmark.report.format import counted
 from longmark.report.tables import Column, Table
 from longmark.workspace import Workspace, now
+from longmark.writing import check_within
+from longmark.writing import folder as make_folder
 
 if TYPE_CHECKING:
     from longmark.analysis.grid import Grid
@@ -182,7 +184,7 @@ def scoring_stage(
     )  # the study checks its questions before anything is paid
 
     async def make() -> Made:
-        out.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(out.parent)
         if not session.quiet:
             session.tell(f"{name} …")
         result = await execute(answers, settings, out, session.cache, options, session.budget)
@@ -342,6 +344,8 @@ class _Folder:
                 known |= {"output": output, "changed_by_hand": True}
                 self._space.write()
             return
+        if stage.out.is_relative_to(self._study.out):
+            check_within(self._study.out, stage.out)
         inputs, began = stage.inputs(), time.monotonic()
         known["finished"] = None
         self._space.write()  # the state on disk if the process is killed
@@ -350,7 +354,7 @@ class _Folder:
             new = await stage.make()
             stop, lines = self._unfinished(stage.name, new), new.lines
             if new.examples is not None and stop is None:
-                stage.out.parent.mkdir(exist_ok=True)
+                make_folder(stage.out.parent)
                 lines = write_examples(new.examples, stage.out)
             made = new  # whatever raised before this leaves the stage unfinished
         finally:

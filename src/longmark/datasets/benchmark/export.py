@@ -29,7 +29,8 @@ from longmark.errors import UnknownName, UserError
 from longmark.home import sha256
 from longmark.records.benchmark import Item, write_items
 from longmark.records.files import one_line
-from longmark.records.write import replacing
+from longmark.writing import folder as make_folder
+from longmark.writing import replacing
 
 FORMATS = ("jsonl", "csv", "parquet")
 CARD, SUMS = "README.md", "SHA256SUMS"
@@ -99,11 +100,11 @@ def export(items: Sequence[Item], manifest: Mapping[str, Any], folder: Path, how
     if not groups:
         raise UserError(f"no item of {len(items):,} is usable; nothing was exported")
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
         if any(folder.iterdir()):
             raise UserError(f"--out {folder} is not empty; name a new folder")
         for form, _ in groups:
-            (folder / DATA / form).mkdir(parents=True, exist_ok=True)
+            make_folder(folder / DATA / form, within=folder)
     except OSError as error:
         raise UserError(f"--out {folder} cannot be written: {error.strerror or error}") from error
     for (form, split), group in groups.items():

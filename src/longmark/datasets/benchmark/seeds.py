@@ -29,7 +29,7 @@ from longmark.rag.documents import READ, Document, Documents, Unread
 from longmark.rag.markup import Headings
 from longmark.rag.passages import Stored
 from longmark.records.benchmark import Passage
-from longmark.records.write import replacing
+from longmark.writing import replacing
 
 BOOKS = "books.jsonl"
 

@@ -21,6 +21,8 @@ from typing import Any
 from longmark.errors import UserError
 from longmark.models import stores
 from longmark.models.stores import INDEX, TABLES, Look, Seen, Store, Turn, Wish
+from longmark.writing import database as opened
+from longmark.writing import folder
 
 # SQLite's user_version of files that this version writes; 1 had no ledger; 0: made before there was a number
 _LAYOUT = 2
@@ -48,7 +50,7 @@ class SqliteStore(Store):
                 "name one on a local disk with --cache FILE, or set LONGMARK_HOME"
             )
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
+            folder(path.parent)
             self.db = _opened(path, "FULL" if durable else "NORMAL")
         except (OSError, sqlite3.Error) as error:
             raise UserError(f"the call cache {path} cannot be opened ({error}); name another file") from None
@@ -247,12 +249,13 @@ class SqliteStore(Store):
 def _opened(path: Path, synchronous: str) -> sqlite3.Connection:
     """A connection with its tables. SQLite's own timeout does not cover the change of a new file to WAL (of several
     processes that open it at the same moment one gets "locked" at once), so that is tried again."""
-    database = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None, check_same_thread=False)
+    database = opened(path, named=True, timeout=_PATIENCE, isolation_level=None, check_same_thread=False)
     until = time.monotonic() + _PATIENCE
     while True:
         try:
             database.execute("PRAGMA trusted_schema=OFF")
             _refuse_other_objects(database, path)
+            _check_own(database, path)
             database.execute("PRAGMA journal_mode=WAL")
             database.execute(f"PRAGMA synchronous={synchronous}")
             _prepare(database, path)
@@ -280,6 +283,13 @@ def _refuse_other_objects(database: sqlite3.Connection, path: Path) -> None:
                 f"the call cache {path} has a {kind} {name} that longmark did not make: nothing of it is read. Name "
                 "another cache or bundle"
             )
+
+
+def _check_own(database: sqlite3.Connection, path: Path) -> None:
+    """UserError for a database of something else, before anything of it is changed."""
+    there = _columns(database)
+    if there and there.get("calls") not in (_wanted()["calls"], _BEFORE["calls"]) and "attempts" not in there:
+        raise UserError(f"the call cache {path} is a database of something else; name another file with --cache FILE")
 
 
 def _prepare(database: sqlite3.Connection, path: Path) -> None:

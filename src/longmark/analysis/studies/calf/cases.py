@@ -20,6 +20,7 @@ from longmark.records import Answered, Row
 from longmark.records.write import write_examples, write_object, write_rows
 from longmark.report.html import write_report
 from longmark.scores.files import examples_of, rows_of
+from longmark.writing import folder as make_folder
 
 FOLDER = "disagreements"
 
@@ -72,14 +73,14 @@ def write_pages(results: Results, pairs: Iterable[Answered], out: Path) -> list[
     for metric, path in pages.items():
         with tempfile.TemporaryDirectory(prefix="longmark-") as scratch:
             folder = Path(scratch) / f"the worst disagreements of {Path(path).stem} with people"
-            folder.mkdir()
+            make_folder(folder)
             write_examples((examples[name] for name in shown[metric]), folder / "examples.jsonl")
             ordered = (
                 row for name in shown[metric] for row in sorted(rows[name], key=lambda row: row.metric != metric)
             )
             write_rows(ordered, folder / "rows.jsonl")
             write_object(folder / "manifest.json", {"kind": PAIRS, "finished": True})
-            (out / path).parent.mkdir(parents=True, exist_ok=True)
+            make_folder((out / path).parent, within=out)
             write_report([folder], out / path)
     return [out / FOLDER] if pages else []
 

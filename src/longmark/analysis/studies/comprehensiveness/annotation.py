@@ -30,12 +30,13 @@ from longmark.models.handles import Models
 from longmark.prompts import prompt
 from longmark.records.files import read_object
 from longmark.records.values import Problem, as_list_cell, found, in_one_line
-from longmark.records.write import replacing
 from longmark.scores.labels import FINAL, Form, Labels, decisive
 from longmark.scores.observations import Observation
 from longmark.stats.proportion import clustered_share
 from longmark.stats.results import Estimate
 from longmark.text.graph import Recorded, Statement
+from longmark.writing import folder as make_folder
+from longmark.writing import replacing
 
 ITEMS, KEY = "items.jsonl", "key.json"
 _LISTS = ("covered", "uncovered")
@@ -192,7 +193,7 @@ async def export(drawn: Sequence[Sequence[Scored]], folder: Path, models: Models
                 model=one.model,
                 match=value(one, WIKI) == 1,
             ).model_dump()
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     with replacing(folder / ITEMS) as file:
         file.writelines(orjson.dumps(item._asdict()) + b"\n" for item in items)
     with replacing(folder / KEY) as file:

@@ -15,8 +15,6 @@ from pathlib import Path
 from shutil import copyfile
 from typing import Any, NamedTuple
 
-import orjson
-
 from longmark.analysis.grid import Grid
 from longmark.analysis.studies.score import people, tables, utilization
 from longmark.analysis.studies.score.labels import Labels
@@ -24,7 +22,7 @@ from longmark.analysis.studies.score.plan import EVALUATOR, ONCE, POINTS, PROXY,
 from longmark.analysis.studies.score.results import SPECIFICITY, Results
 from longmark.analysis.studies.study import Part, notices, sections
 from longmark.records import Row
-from longmark.records.write import write_rows
+from longmark.records.write import write_object, write_rows
 from longmark.report.charts import scatter
 from longmark.report.document import Document
 from longmark.report.figures import Figure
@@ -33,6 +31,8 @@ from longmark.report.html import write_report
 from longmark.report.tables import Column
 from longmark.scores.files import rows_of
 from longmark.scores.manifest import read_manifest
+from longmark.writing import check_within
+from longmark.writing import folder as make_folder
 
 _FEW = 30  # questions below which the page warns
 
@@ -232,6 +232,7 @@ def write_pages(plan: ScorePlan, labels: Labels | None = None) -> list[Path]:
         if runs:
             page = plan.out / answers_page(generator.label)
             beside = partial(people.beside, labels, generator.label) if labels is not None else None
+            check_within(plan.out, page)
             with tempfile.TemporaryDirectory(prefix="longmark-") as scratch:
                 write_report([_joined(runs, Path(scratch) / generator.stem, beside)], page)
             written.append(page)
@@ -241,7 +242,7 @@ def write_pages(plan: ScorePlan, labels: Labels | None = None) -> list[Path]:
 def _joined(runs: Sequence[_Run], folder: Path, beside: Callable[[Row], Row] | None = None) -> Path:
     """The scores of runs of the same answers as one run: the names of their scores differ, so no two rows collide.
     beside: adds people's labels to a row."""
-    folder.mkdir()
+    make_folder(folder)
     copyfile(runs[0].path / "examples.jsonl", folder / "examples.jsonl")
     rows = ((run, beside(row) if beside else row) for run in runs for row in rows_of(run.path))
     write_rows((replace(row, metric=run.name(row.metric)) for run, row in rows), folder / "rows.jsonl")
@@ -266,5 +267,5 @@ def _joined(runs: Sequence[_Run], folder: Path, beside: Callable[[Row], Row] | N
             },
         },
     }
-    (folder / "manifest.json").write_bytes(orjson.dumps(joined))
+    write_object(folder / "manifest.json", joined)
     return folder
