@@ -81,8 +81,8 @@ def _other_than_a_file(path: Path) -> str:
 def _refused(path: Path, kind: str) -> UserError:
     if kind == "link":
         why = "longmark follows no link at a name that it chooses itself, since the folder can come from someone else"
-        return UserError(f"{path} is a link: {why}. Delete the link, or name another folder")
-    return UserError(f"{path} is a {kind}, where longmark writes something else; move it away, or name another folder")
+        return UserError(f"{path} cannot be written: it is a link, and {why}. Delete the link, or name another folder")
+    return UserError(f"{path} cannot be written: it is a {kind}; move it away, or name another folder")
 
 
 def _check_target(path: Path) -> None:
@@ -180,7 +180,8 @@ def folder(path: Path, within: Path | None = None) -> Path:
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise UserError(f"the folder {path} cannot be made: {error.strerror or error}") from error
+        why = error.strerror or error
+        raise UserError(f"the folder {path} cannot be made ({why}); give another --out, or make it") from error
     return path
 
 
@@ -205,7 +206,7 @@ def check_database(path: Path, *, named: bool = False) -> None:
     if path.is_symlink() and named:
         real = Path(os.path.realpath(path))
         if not real.is_file() or not real.stat().st_size:
-            raise UserError(f"{path} is a link, and {real} is no database; name the file itself")
+            raise UserError(f"{path} cannot be opened: it is a link, and {real} is no database; name the file itself")
     check_ours(real, *(real.with_name(real.name + more) for more in _BESIDE_A_DATABASE))
 
 

