@@ -16,7 +16,6 @@ import shlex
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from tests.analysis.compare.runs import run_of
@@ -25,7 +24,7 @@ from tests.program import Done, run, write_jsonl
 from tests.report.runs import RELEVANCE, manifest
 from tests.validator.made import item, labels
 from tests.wire import Server, serve
-from tests.written import ATTACKS, Opened, full_disk, make_outside, no_hang, put, read_only, state, watched
+from tests.written import ATTACKS, full_disk, make_outside, no_hang, put, read_only, state, watched
 
 from longmark import cli
 from longmark.records.benchmark import write_items
@@ -177,41 +176,35 @@ def copied(made: Path, to: Path) -> Path:
     return to / "work"
 
 
-def tried(
-    words: str, name: str, attack: str, made: Path, to: Path, judge: Server | None
-) -> tuple[str, Done | None, dict[str, Any]]:
+def tried(words: str, name: str, attack: str, made: Path, to: Path, judge: Server) -> str:
     """What is wrong after an attack at a name, "" if nothing is."""
     folder = copied(made, to)
     outside, path = to / "outside", folder / name
-    if not put(attack, path, outside):
-        shutil.rmtree(to)
-        return "", None, {}
-    before, kept = state(outside), path.is_dir() and not path.is_symlink()
-    done = command(folder, words, judge)
-    after = state(outside)
-    if name in shlex.split(words):  # the user names it, and what is behind it
-        after = {key: after.get(key) if key == "folder/own.txt" or "/" not in key else None for key in before}
-        before = {key: its for key, its in before.items() if key != "folder"}
-        after.pop("folder", None)
     wrong = []
-    if before != after:
-        wrong.append("the outside changed")
-    if kept and not (path / "kept.txt").exists():
-        wrong.append("a folder was deleted")
-    if done.code not in (0, 2, 3, 4) or "Traceback" in done.err:
-        wrong.append(f"it ended with {done.code}: {done.err[-800:]}")
-    if done.code == 2 and not done.err.strip():
-        wrong.append("it failed without a message")
+    if put(attack, path, outside):
+        before, kept = state(outside), path.is_dir() and not path.is_symlink()
+        done = command(folder, words, judge)
+        after = state(outside)
+        changed = {one for one in before.keys() | after.keys() if before.get(one) != after.get(one)}
+        if name in shlex.split(words):  # the user named it: new files may appear in the folder behind it
+            changed -= {"folder", *(one for one in after.keys() - before.keys() if one.startswith("folder/"))}
+        if changed:
+            wrong.append(f"{', '.join(sorted(changed))} changed outside")
+        if kept and not (path / "kept.txt").exists():
+            wrong.append("a folder was deleted")
+        if done.code not in (0, 2, 3, 4) or "Traceback" in done.err:
+            wrong.append(f"it ended with {done.code}: {done.err[-800:]}")
+        if done.code == 2 and not done.err.strip():
+            wrong.append("it failed without a message")
     shutil.rmtree(to)
-    return (f"{attack} at {name}: {', '.join(wrong)}" if wrong else ""), done, after
+    return f"{attack} at {name}: {', '.join(wrong)}" if wrong else ""
 
 
-def names_of(words: str, made: Path, to: Path, judge: Server | None) -> list[str]:
+def names_of(words: str, made: Path, to: Path, judge: Server) -> list[str]:
     folder = copied(made, to)
     with watched(folder) as seen:
         done = command(folder, words, judge)
     assert done.code in (0, 3, 4), done
-    assert isinstance(seen, Opened)
     shutil.rmtree(to)
     assert seen.names, "it writes nothing"
     return sorted(seen.names)
@@ -224,7 +217,7 @@ def everything_wrong(words: str, made: Path, tmp_path: Path, judge: Server, ever
     for place, name in enumerate(names):
         chosen = ATTACKS if every else [ATTACKS[(place + step) % len(ATTACKS)] for step in steps]
         for attack in chosen:
-            found.append(tried(words, name, attack, made, tmp_path / "tried", judge)[0])
+            found.append(tried(words, name, attack, made, tmp_path / "tried", judge))
     return list(filter(None, found))
 
 
