@@ -186,7 +186,9 @@ def test_the_verbs_read_their_sections(words: str, expected: dict[str, Any]) -> 
         ("runs:\n  a:\n    quiet: 3", "longmark.yaml:3: runs.a.quiet: expected true or false, found 3"),
         ("runs:\n  a:\n    temperature: hot", 'runs.a.temperature: expected a number, found "hot"'),
         ("runs:\n  a:\n    metrics: [[b]]", "runs.a.metrics: expected NAME,…, found a list"),
-        ("runs:\n  a.b: {}", "longmark.yaml:2: runs.a.b.[key]: the name of a run consists of letters, digits, _ and -"),
+        ("runs:\n  a/b: {}", "runs.a/b.[key]: the name of a run consists of letters, digits, ., _ and -, and begins"),
+        ("runs:\n  .a: {}", "runs..a.[key]: the name of a run consists of letters, digits, ., _ and -, and begins"),
+        ("runs:\n  1.10: {}", '1.1 is a number: write the name of the run in quotes, as "1.10"'),
         ("runs:\n  a: {}\n  a: {}", "longmark.yaml:3: runs.a: appears twice"),
         ("runs:\n  a: {trust: true}", "longmark.yaml:2: runs.a.trust: unknown key: trust"),
         ("run: {config: x}", "run.config: unknown key: config"),
@@ -248,6 +250,29 @@ def test_a_name_is_never_a_guess(capsys: pytest.CaptureFixture[str]) -> None:
     Path("one").unlink()
     with pytest.raises(UserError, match=r"longmark\.yaml: runs\.one\.examples: is missing"):
         read("run one")
+
+
+@pytest.mark.parametrize("name", ["bot-1.8", "v2.0.1", "2026.11", "bot.beta", "a.jsonl"])
+def test_the_name_of_a_run_may_have_dots(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    write_jsonl(Path("b.jsonl"), records(3, system="s"))
+    Path("a.jsonl").unlink()
+    run = "metrics: [score.readability], quiet: true"
+    written(
+        f'runs: {{"{name}": {{examples: b.jsonl, {run}}}, other-1.9: {{examples: b.jsonl, {run}, base: "{name}"}}}}'
+    )
+    for words in (["run", name], ["report", name, "--out", "page.html", "--json", "page.json"], ["run", "other-1.9"]):
+        assert in_process(words) == 0, capsys.readouterr().err
+    assert len(rows_of(Path("runs") / name)) == 6
+    assert read("run other-1.9")["base"] == Path("runs") / name
+    assert in_process(["run", "bot-1.7"]) == 2
+    assert "unknown run of longmark.yaml: bot-1.7. " in capsys.readouterr().err
+
+
+def test_a_file_of_examples_is_no_name_of_a_run(capsys: pytest.CaptureFixture[str]) -> None:
+    written("runs: {bot-1.8: {examplse: a.jsonl}}")
+    assert in_process(["run", "a.jsonl", "--metrics", "score.readability", "--out", "x", "--quiet"]) == 0
+    assert in_process(["run", "bot-1.8"]) == 2
+    assert "examplse" in capsys.readouterr().err
 
 
 REACHING = {

@@ -146,11 +146,12 @@ def _worse(files: Any, slices: Sequence[str], found: Any, arguments: argparse.Na
     code = UNDER if any(not one.met for one in checked) else 0
     if any(files.values()):
         from longmark.report import outputs
+        from longmark.scores.files import name_of
 
         read = (found.cluster, bounds_of(arguments.bounds), slices, {one.metric: one.facts for one in found.metrics})
         named = {table.name: table for section in page.sections for table in section.tables}
         about = (code, checked, outputs.read(arguments.runs, *read), "", page.sections[0].says, named["results"])
-        name = " ".join(run.stem for run in arguments.runs)
+        name = " ".join(map(name_of, arguments.runs))
         outcome = outputs.Outcome("compare", name, *about, named["differences"], notices=found.notices)
         outputs.write(outcome, files)
     return code

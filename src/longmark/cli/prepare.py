@@ -7,6 +7,7 @@ command goes before the file's. What is then used of the file must be trusted.
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -24,7 +25,7 @@ def prepare(leaf: argparse.ArgumentParser, words: Sequence[str]) -> None:
     given, read = _scanned(leaf, words)
     arguments = [action for action in leaf._actions if not action.option_strings]
     path = given.get("config") or Path(FILE)
-    like_names = [word for word in read if Path(word).name == word and not Path(word).suffix]
+    like_names = [word for word in read if Path(word).name == word and _may_be_a_run(word, path)]
     if not (like_names or "config" in given or len(read) < len(arguments)):
         return
     if "config" not in given and not path.is_file():
@@ -66,12 +67,24 @@ def prepare(leaf: argparse.ArgumentParser, words: Sequence[str]) -> None:
             action.default, action.required = used[action.dest], False
 
 
+def _may_be_a_run(word: str, file: Path) -> bool:
+    """Whether a word can name a run of the file. One with the suffix of a file, such as `answers.jsonl`, is a file's
+    name, unless the project has that word as a key; so a mistake in the project stops no other command."""
+    if not Path(word).suffix[1:].isalpha():
+        return True
+    try:
+        text = file.read_text("utf-8", errors="replace")
+        return re.search(rf"""(?:^|[\s{{,"']){re.escape(word)}["']?\s*:""", text) is not None
+    except OSError:
+        return False
+
+
 def _check_name(word: str, project: Project, *, known: bool) -> None:
     """UserError where a word is the name of a run and of a file, or looks like a run and is neither."""
     there = Path(word).exists()
     if there and word in project.runs and project.runs[word]["out"].resolve() != Path(word).resolve():
         raise UserError(f"{word} is a run of {project.path} and a file here; for the file, write ./{word}")
-    if not there and not known and project.runs:
+    if not there and not known and project.runs and not Path(word).suffix[1:].isalpha():
         raise UnknownName(f"run of {project.path}", word, project.runs, f"Its runs are {', '.join(project.runs)}.")
 
 

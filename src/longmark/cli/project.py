@@ -45,7 +45,7 @@ SCHEMA = Path(__file__).with_name("longmark.schema.json")
 """The JSON schema of the file, as it is shipped; a test holds that it is the one of `schema`."""
 
 _NOT_OF_FILES = {"config", "trust", "help", "dry_run"}
-_NAME = r"[A-Za-z0-9][A-Za-z0-9_-]*"
+_NAME = r"[A-Za-z0-9][A-Za-z0-9._-]*"
 NAMED = {"EXAMPLES": "examples", "RUN": "out", "ROWS": "out"}  # what the name of a run stands for in an argument
 _CODE = ".py"
 _SETTINGS = (".yaml", ".yml")
@@ -214,8 +214,12 @@ def _kind(verb: str, options: Sequence[Option], parts: Mapping[str, Any] | None 
 
 
 def _run_name(value: Any) -> str:
+    if isinstance(value, float):
+        raise ValueError(f'{value} is a number: write the name of the run in quotes, as "1.10"')
     if not re.fullmatch(_NAME, str(value)):
-        raise ValueError("the name of a run consists of letters, digits, _ and -")
+        raise ValueError(
+            "the name of a run consists of letters, digits, ., _ and -, and begins with one of the first two"
+        )
     return str(value)
 
 
