@@ -1,6 +1,6 @@
 """Does `longmark decide` keep its promise, and what does it save? The tables in docs/decide.md and design/decide.md.
 
-`python -m bench.decide [--replays 2000] [--questions 1000]`
+`python -m bench.decide [--replays 2000] [--questions 1000]`, and `--clusters` for the second table
 
 SummEval's expert means of relevance (1 to 5; 100 documents, 16 systems; ../shared/data): the differences of a pair of
 systems are the population, of which each replay draws questions, so the true mean is known. Scenarios:
@@ -12,6 +12,10 @@ systems are the population, of which each replay draws questions, so the true me
 
 The looks are those of the command. Fixed n: a paired t test on all questions of the file; `planned`: on as many as have
 a power of .8 for this very population, which nobody knows before. A call scores an answer and costs $.002.
+
+With --clusters: differences of scores between 0 and 1 with a standard deviation of .25 and a mean of half of it, that
+correlate by .5 within a cluster, in clusters laid out as in `bench.coverage`: the share of replays in which `decide`
+finds the difference, and in which `compare` does on all of them.
 """
 
 from __future__ import annotations
@@ -23,10 +27,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+from bench.coverage import LAYOUTS, sizes, table, uniform
 from scipy import stats
 
 from longmark.cli.decide import next_look
-from longmark.stats.betting import log_capital, plug_in_bets
+from longmark.stats.betting import confidence_sequence, log_capital, plug_in_bets
+from longmark.stats.max_t import max_t
 
 SUMMEVAL = Path(__file__).parents[2] / "shared" / "data" / "summeval" / "expert_means.jsonl"
 ALPHA, WIDTH, USD = 0.05, 4.0, 0.002
@@ -83,7 +89,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--replays", type=int, default=2000)
     parser.add_argument("--questions", type=int, default=1000)
+    parser.add_argument("--clusters", action="store_true")
     given = parser.parse_args()
+    if given.clusters:
+        print_clusters(given.replays)
+        return
     at, chance = looks(given.questions), np.random.default_rng(1)
     heads = (
         "",
@@ -115,6 +125,23 @@ def main() -> None:
         shown = " | ".join("" if calls is None else f"{calls:,.0f} calls, ${USD * calls:.2f}" for calls in costs)
         shares = f"{good:.3f} | {bad:.4f} | {out / given.replays:.4f}"
         print(f"| {name} | {shares} | {np.mean(used):.0f} ({np.median(used):.0f}) | {shown} |", flush=True)
+
+
+def print_clusters(replays: int) -> None:
+    def cell(number: str, layout: str) -> str:
+        own, decided, found = np.array(sizes(layout, int(number))), 0, 0
+        for seed in range(replays):
+            chance = np.random.default_rng([int(number), seed])
+            clusters = np.repeat(np.arange(len(own)), chance.permutation(own))
+            values = np.clip(0.125 + 0.25 * stats.norm.ppf(uniform(chance, clusters, ())), -1, 1)
+            sequence = confidence_sequence(values, (-1, 1), level=1 - ALPHA, units=clusters, largest=int(own.max()))
+            decided += sequence.low is not None and sequence.low > 0  # it only becomes narrower
+            p = max_t(values[:, None], clusters=clusters.tolist(), permutations=199, seed=seed).adjusted[0]
+            found += p is not None and p <= ALPHA
+        return f"{decided / replays:.2f} / {found / replays:.2f}"
+
+    print("decide / compare\n")
+    table("units", LAYOUTS[:3], ["20", "50", "100", "200", "400"], cell)
 
 
 def fixed(values: np.ndarray, margin: float | None, right: str) -> bool:

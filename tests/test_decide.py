@@ -101,9 +101,53 @@ def test_the_rule_and_the_answers_cannot_change(server: Server, capsys: pytest.C
 
 def test_clusters_are_looked_at_whole(server: Server, capsys: pytest.CaptureFixture[str]):
     assert decided(server, "--quiet", "--cluster", "chapter", "--look", "3") == 0
-    assert "after 6 of 6 clusters" in (out := capsys.readouterr().out), out
+    printed = capsys.readouterr()
+    assert "after 6 of 6 clusters" in printed.out
+    # before the run and in the result: how many it takes at least
+    needed = (
+        "6 clusters: a difference of a tenth of the scale in every question takes 50 at the earliest, and there are 6"
+    )
+    assert needed in printed.err
+    assert needed in " ".join(printed.out.split())
     assert decided(server, "--cluster", "part") == 2
     assert "--cluster part: no example has this field" in capsys.readouterr().err
+
+
+def test_the_readers_of_a_run_that_its_scores_stopped_say_so(server: Server, capsys: pytest.CaptureFixture[str]):
+    assert decided(server, "--quiet") == 0
+    rows = rows_of(Path("out"))
+    write_jsonl(
+        Path("people.jsonl"),
+        [{"example_id": row.example_id, "system": row.system, "value": i % 5} for i, row in enumerate(rows)],
+    )
+    for words in (
+        ["report", "out", "--out", "page.html"],
+        ["compare", "out", "--draws", "200"],
+        ["metaeval", "out", "people.jsonl"],
+        ["metrics-study", "out"],
+    ):
+        in_process(words)
+        printed = capsys.readouterr()
+        page = Path("page.html").read_text("utf-8") if words[0] == "report" else ""
+        assert "was stopped by its scores" in " ".join(f"{printed.out} {printed.err} {page}".split()), words[0]
+
+
+def test_what_so_few_questions_cannot_decide_is_said_before_the_run(server: Server, capsys: pytest.CaptureFixture[str]):
+    assert decided(server, "--dry-run", "--margin", ".05") == 0
+    said = capsys.readouterr().err
+    assert "60 questions: a difference of a tenth of the scale in every question takes 50 at the earliest" in said
+    assert "equivalence of systems that score alike takes 92 at the earliest, and there are 60" in said
+    assert decided(server, "--dry-run", "--margin", ".2") == 0
+    assert "at the earliest" not in capsys.readouterr().err
+
+
+def test_unequal_clusters_count_by_the_largest(server: Server, capsys: pytest.CaptureFixture[str]):
+    for name in ("a", "b"):
+        lines = [orjson.loads(line) for line in Path(f"{name}.jsonl").read_bytes().splitlines()]
+        write_jsonl(Path(f"{name}.jsonl"), [{**one, "chapter": int(i**0.5)} for i, one in enumerate(lines)])
+    assert decided(server, "--dry-run", "--cluster", "chapter") == 0
+    assert "8 clusters of 1 to 13 questions, " in (said := capsys.readouterr().err), said
+    assert " effective: a difference of a tenth of the scale" in said
 
 
 @pytest.mark.parametrize(

@@ -232,6 +232,17 @@ def test_fail_under_tests_the_near_bound(tmp_path, expression, met):
     assert "5 of 5 scored" in check.line
 
 
+def test_a_line_says_why_the_table_ends_elsewhere_where_only_the_bound_fails(tmp_path):
+    summary = summarised(tmp_path, [0.8, 0.81, 0.79, 0.8, 0.82, 0.78] * 5)
+    lines = {limit: check_gates(gates_of([f"ccrs>={limit}"], METRICS), summary)[0].line for limit in (0.7, 0.77, 0.9)}
+    assert lines[0.7].startswith("met: ")
+    assert lines[0.77].startswith("not met: ")
+    assert "the 95 % CI (Hall's t) of the table ends at 0.79" in lines[0.77]
+    assert "the bound holds for any scores within the metric's bounds" in lines[0.77]
+    assert lines[0.9].startswith("not met: ")
+    assert all("of the table" not in lines[limit] for limit in (0.7, 0.9))
+
+
 @pytest.mark.parametrize("metric", [RELEVANCE, GRADE])
 @pytest.mark.parametrize(("sizes", "met"), [((8,) * 5, True), ((8,) * 4, False), ((40, *(1,) * 12), False)])
 def test_nothing_is_met_with_fewer_than_five_effective_clusters(tmp_path, metric, sizes, met):

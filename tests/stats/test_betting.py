@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from longmark.errors import UserError
-from longmark.stats.betting import confidence_sequence, log_capital, plug_in_bets
+from longmark.stats.betting import confidence_sequence, log_capital, plug_in_bets, units_needed
 
 SERIES = np.array([place * 37 % 101 / 100 for place in range(1, 101)])
 
@@ -83,3 +83,26 @@ def test_what_has_no_sequence_is_refused():
     assert rounded.ends is not None
     nothing = confidence_sequence(np.zeros(0), (0, 1), level=0.95)
     assert (nothing.value, nothing.ends) == (None, (0.0, 1.0))
+
+
+@pytest.mark.parametrize("sizes", [[1] * 300, [4] * 300, [1, 2, 4, 16] * 75])
+@pytest.mark.parametrize(("value", "mean"), [(0.55, 0.5), (0.5, 0.45), (0.5, 0.55)])
+def test_the_units_that_are_needed_are_those_after_which_the_sequence_excludes_the_mean(
+    sizes: list[int], value: float, mean: float
+):
+    units = units_needed(sizes, value, mean, level=0.95)
+    assert units is not None
+    for number, excluded in ((units - 1, False), (units, True)):
+        of = np.repeat(np.arange(number), sizes[:number])
+        found = confidence_sequence(np.full(len(of), value), (0, 1), level=0.95, units=of, largest=max(sizes))
+        assert found.low is not None
+        assert found.high is not None
+        assert (not found.low <= mean <= found.high) is excluded
+    assert units_needed(sizes[: units - 1], value, mean, level=0.95, largest=max(sizes)) is None
+
+
+def test_unequal_clusters_take_more_units_than_equal_ones():
+    equal, unequal = (units_needed(sizes * 200, 0.55, 0.5, level=0.95) for sizes in ([4] * 4, [1, 2, 4, 16]))
+    assert equal is not None
+    assert unequal is not None
+    assert unequal > 2 * equal

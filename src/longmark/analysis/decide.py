@@ -16,6 +16,7 @@ Questions are looked at in an order that their scores have no part in, the quest
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -30,11 +31,14 @@ from longmark.report.format import counted, decimals, listed
 from longmark.report.tables import Column
 from longmark.scores.manifest import MetricFacts
 from longmark.scores.paired import Scores
-from longmark.stats.betting import confidence_sequence
+from longmark.stats.betting import confidence_sequence, units_needed
+from longmark.stats.clusters import effective
 from longmark.stats.results import Estimate
 from longmark.stats.samples import Floats, Ints
 
 BETTER, WORSE = "better", "worse"
+_TENTH = 0.1  # of the scale
+_TIMES, _UNITS = 50, 100_000  # that are looked at, where more than there are would be needed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +78,58 @@ class Decided:
     result: str
     reason: str = ""
     places: int = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """What so many units can decide, whatever the scores: a sequence that holds at every look needs more of them than a
+    test of a number that was fixed before, and unequal clusters weigh by the largest.
+
+    sizes: questions of each unit; alike: units after which systems that score alike are equivalent, at the earliest
+    (None: the metric has no margin); apart: after which a difference of a tenth of the scale in every question is
+    found. Both may be more than there are: `most` are looked at, and of more they are `math.inf`.
+    """
+
+    sizes: Sequence[int]
+    alike: float | None
+    apart: float
+    most: int
+    clustered: bool
+
+    @property
+    def enough(self) -> bool:
+        """Whether there are as many units as the easiest scores take."""
+        return max(self.alike or 0, self.apart) <= len(self.sizes)
+
+    def in_words(self) -> str:
+        total, what = len(self.sizes), "cluster" if self.clustered else "question"
+        of = f"{total:,} {what}s"
+        if self.clustered and min(self.sizes) < max(self.sizes):
+            of += f" of {min(self.sizes)} to {max(self.sizes)} questions, {effective(self.sizes):.1f} effective"
+
+        def after(units: float) -> str:
+            if units == math.inf:
+                return f"takes more than {self.most:,}"
+            return f"takes {units:,.0f} at the earliest" + (f", and there are {total:,}" if units > total else "")
+
+        says = f"{of}: a difference of a tenth of the scale in every question {after(self.apart)}"
+        if self.alike is not None:
+            says += f"; equivalence of systems that score alike {after(self.alike)}"
+        return (
+            f"{says}. Scores that vary take more. longmark compare looks once, at all {what}s scored, and needs fewer."
+        )
+
+
+def outlook(sizes: Sequence[int], facts: Mapping[str, MetricFacts], rule: Rule) -> Outlook:
+    """What units of these sizes, in their order, can decide by the rule; of several metrics the slowest."""
+    many = [*sizes] * max(1, min(_TIMES, _UNITS // len(sizes)))
+    alike: list[float] = []
+    for metric, margin in rule.margins.items():
+        _, widest = difference_bounds(facts[metric])
+        units = units_needed(many, 0.5, 0.5 - margin / (2 * (widest or 1.0)), level=rule.level, largest=rule.largest)
+        alike.append(math.inf if units is None else units)
+    apart = units_needed(many, 0.5 + _TENTH / 2, 0.5, level=rule.level, largest=rule.largest)
+    return Outlook(sizes, max(alike, default=None), math.inf if apart is None else apart, len(many), rule.clustered)
 
 
 def check_metric(name: str, facts: MetricFacts) -> None:
@@ -137,9 +193,11 @@ def all_decided(found: Sequence[Decided]) -> bool:
     return all(one.result != UNDECIDED for one in found)
 
 
-def document(found: Sequence[Decided], looked: int, total: int, rule: Rule, why: str = "") -> Document:
+def document(
+    found: Sequence[Decided], looked: int, total: int, rule: Rule, why: str = "", ahead: Outlook | None = None
+) -> Document:
     """The page: a sentence, and a line for each comparison. looked: units scored, of the total; why: more were not
-    scored, "" if all are or everything is decided."""
+    scored, "" if all are or everything is decided; ahead: what so many units could decide, for what is undecided."""
     grid = Grid(
         "decisions",
         "Decisions",
@@ -166,6 +224,8 @@ def document(found: Sequence[Decided], looked: int, total: int, rule: Rule, why:
         "sequences need no fixed number of questions. Intervals and p of longmark compare do not hold for this run, "
         "because it was stopped by its scores."
     )
+    if open_ and ahead is not None:
+        note = f"{ahead.in_words()} {note}"
     return Document("decision", "Decision", "", (Section("Decision", says, (grid.table(),), note=note),))
 
 

@@ -29,6 +29,7 @@ from longmark.scores.files import shortest_names
 
 if TYPE_CHECKING:
     from longmark.analysis.decide import Decided, Rule
+    from longmark.scores.manifest import MetricFacts
 
 LOOK, GROWTH = 20, 10  # units of the first look; a later one is a tenth of those before, if that is more
 
@@ -42,7 +43,7 @@ def decide(arguments: argparse.Namespace) -> int:
     needs_stats("decide")
     from rich.console import Console
 
-    from longmark.analysis.decide import BETTER, all_decided, document
+    from longmark.analysis.decide import BETTER, all_decided, document, outlook
     from longmark.report.document import publish
 
     if arguments.out is None and not arguments.dry_run:
@@ -59,8 +60,11 @@ def decide(arguments: argparse.Namespace) -> int:
     with closing(open_cache(options.cache)) as cache:
         settings = make_settings(arguments.metrics, registry_of(arguments, options, cache), options)
         rule = _rule(arguments, settings, answers)
+        ahead = outlook(answers.sizes, _facts(settings), rule)
         for notice in answers.notices:
             options.tell(notice)
+        if answers.cluster != QUESTION or not ahead.enough:
+            options.tell(ahead.in_words())
         if arguments.dry_run:
             print(f"All {answers.told(answers.units)}, if nothing is decided before:")
             print_estimate(finish(lambda: dry_run(answers, settings, arguments.out, cache, options)))
@@ -72,7 +76,7 @@ def decide(arguments: argparse.Namespace) -> int:
         return INTERRUPTED
     if found:
         why = result.budget and f"{result.budget} Repeat the command with a new budget to go on."
-        publish(document(found, looks.used, answers.units, rule, why), None, Console())
+        publish(document(found, looks.used, answers.units, rule, why, ahead), None, Console())
     print(f"\n{counted(looks.calls, 'call')} · {cost(looks.usd)}\nRows: {arguments.out / 'rows.jsonl'}")
     code = 0
     if result.stopped != "budget" and not (found and all_decided(found)):
@@ -86,7 +90,8 @@ class Answers:
     """The answers of the files, which are read again whenever some are needed.
 
     units: how many clusters (or questions) there are; question_units: question -> the place of its unit in the order in
-    which they are scored, that of a hash of their names with the seed; largest: questions of the largest unit;
+    which they are scored, that of a hash of their names with the seed; sizes: questions of each unit, in this order;
+    largest: of the largest one;
     systems: those wanted, or all in their order. UserError for fewer than two systems, and for a question in two
     clusters; UnknownName for a system that has no answer.
     """
@@ -129,6 +134,7 @@ class Answers:
         sizes = [0] * len(order)
         for place in self.question_units.values():
             sizes[place] += 1
+        self.sizes = sizes
         self.largest = max(sizes)
 
     def __iter__(self) -> Iterator[Example]:
@@ -167,17 +173,22 @@ class Answers:
         return self._digest.hexdigest()[:16]
 
 
-def _rule(arguments: argparse.Namespace, settings: Settings, answers: Answers) -> Rule:
-    """The rule, checked before anything is paid for."""
-    from longmark.analysis.compare.margin import by_metric, parsed
-    from longmark.analysis.decide import Rule, check_metric
+def _facts(settings: Settings) -> dict[str, MetricFacts]:
     from longmark.scores.manifest import MetricFacts
 
-    facts = {
+    return {
         name: MetricFacts(*spec.bounds, spec.higher_is_better)
         for chosen in settings.selected
         for name, spec in chosen.scores.items()
     }
+
+
+def _rule(arguments: argparse.Namespace, settings: Settings, answers: Answers) -> Rule:
+    """The rule, checked before anything is paid for."""
+    from longmark.analysis.compare.margin import by_metric, parsed
+    from longmark.analysis.decide import Rule, check_metric
+
+    facts = _facts(settings)
     for name, of in facts.items():
         check_metric(name, of)
     margins = by_metric(parsed(arguments.margin), facts)

@@ -424,6 +424,13 @@ def _tested(gate: Gate, cell: Cell, max_unscored: float, summary: Summary) -> tu
         if not holds(counted):
             result, more = UNDECIDED, f"; undecided: with unscored answers as {worst:g} it is {shown(counted)}"
     count = f"{cell.scored} of {cell.n} scored"
+    if scores is not None and gate.kind != MEAN and result == NOT_MET and cell.interval is not None:
+        near = cell.interval[0 if above else 1]
+        if holds(near):  # the page shows the other interval
+            more += (
+                f"; the {interval_name(cell.method)} of the table ends at {shown(near)}, but it rests on the spread of "
+                "these scores, and the bound holds for any scores within the metric's bounds"
+            )
     if gate.kind == MEAN:
         return result, f"the mean is {shown(end)} ({count}){more}"
     return result, (

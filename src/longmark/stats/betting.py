@@ -76,6 +76,21 @@ def confidence_sequence(
     return Estimate(mean, *ends, len(values), level, HEDGED, clusters=None if units is None else len(sums))
 
 
+def units_needed(
+    sizes: Sequence[int], value: float, mean: float, *, level: float, largest: int | None = None
+) -> int | None:
+    """How many units it takes at the earliest, if every value is this one, until the sequence excludes the mean.
+
+    Both are shares of the range, in [0, 1]; sizes: values of each unit, in their order; largest: as for
+    `confidence_sequence`. None if these units are not enough."""
+    counts = np.array(sizes, dtype=np.float64) / max(largest or 0, *sizes)
+    if value < mean:
+        value, mean = 1 - value, 1 - mean
+    sums, alpha = value * counts, 1 - level
+    over = log_capital(sums, counts, plug_in_bets(sums, counts, alpha), mean) >= math.log(2 / alpha)
+    return int(over.argmax()) + 1 if over.any() else None
+
+
 def _end(sums: Floats, counts: Floats, alpha: float, cuts: Sequence[float]) -> float:
     """The largest m from 0 to 1 that was not too small, by halving: capital falls as m grows."""
     bets, low, high = plug_in_bets(sums, counts, alpha), 0.0, 1.0
