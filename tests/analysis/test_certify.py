@@ -302,3 +302,47 @@ def test_a_signature_is_of_this_certificate_and_of_a_signer(claimed: Claimed, tm
     assert done(tmp_path, *checking).code == 3
     (tmp_path / "out" / "certificate.json.sig").unlink()
     assert "Not signed: out/certificate.json.sig is missing." in done(tmp_path, *checking, "--signers", "signers").out
+
+
+def test_a_certificate_makes_verify_read_no_file_outside_of_the_folder_unless_it_is_trusted(
+    claimed: Claimed, tmp_path: Path
+):
+    there, other = tmp_path / "out" / "certificate.json", tmp_path / "elsewhere"
+    other.mkdir()
+    (tmp_path / "secret.jsonl").write_text("{}")
+    shutil.move(tmp_path / "both", other / "both")
+    shutil.move(tmp_path / "labels.jsonl", other / "labels.jsonl")
+    assert done(other, *COMMAND).code == 0
+    content = json.loads((other / "out" / "certificate.json").read_text())
+    secret = str(tmp_path / "secret.jsonl")
+    for change in (
+        {"inputs": [{"path": secret, "sha256": "0"}]},
+        {"options": content["options"] | {"labels": "../secret.jsonl"}},
+        {"options": content["options"] | {"runs": [secret]}},
+    ):
+        (other / "c.json").write_text(json.dumps(content | change))
+        asked = done(other, "verify", "c.json")
+        assert (asked.code, asked.out) == (2, "")
+        assert f"reads {tmp_path / 'secret.jsonl'}, outside of the working folder" in asked.err
+        assert "secret.jsonl: has changed" in done(other, "verify", "c.json", "--trust").out or "options" in change
+    assert not there.exists()
+
+
+def test_a_certificate_of_files_elsewhere_is_trusted_where_it_was_made(claimed: Claimed, tmp_path: Path):
+    (tmp_path / "work").mkdir()
+    command = [str(tmp_path / word) if word in ("both", "labels.jsonl") else word for word in COMMAND]
+    assert run(*command, home=tmp_path / "home", cwd=tmp_path / "work").code == 0
+    checked = run("verify", "out", home=tmp_path / "home", cwd=tmp_path / "work")
+    assert (checked.code, checked.err) == (0, "")
+    assert run("verify", "out", home=tmp_path / "other", cwd=tmp_path / "work").code == 2
+
+
+@pytest.mark.parametrize(
+    "options", [{"runs": 5}, {"labels": None}, {"labels": "a\0b"}, {"runs": [[]]}, {"draw": {}}, [], {"more": 1}]
+)
+def test_a_certificate_with_damaged_options_is_an_error(claimed: Claimed, tmp_path: Path, options: Any):
+    made = certify(claimed)
+    made["options"] = options if isinstance(options, list) else made["options"] | options
+    (tmp_path / "c.json").write_text(json.dumps(made))
+    checked = done(tmp_path, "verify", "c.json")
+    assert (checked.code, "Traceback" in checked.err) == (2, False)

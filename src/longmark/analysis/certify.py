@@ -428,15 +428,26 @@ def read_certificate(path: Path) -> Certificate:
     return found
 
 
+def inputs_of(certificate: Certificate) -> list[Path]:
+    """The files that `verify` reads. UserError for a damaged certificate."""
+    return list(dict.fromkeys(map(Path, (*_listed(certificate)[0], *_listed(certificate)[2]))))
+
+
+def _listed(certificate: Certificate) -> tuple[dict[str, str], Claimed, list[str]]:
+    """Of a certificate: path -> hash of its inputs, its claim, and the inputs that the claim's options name. UserError
+    for a damaged one."""
+    try:
+        inputs = {str(one["path"]): str(one["sha256"]) for one in certificate["inputs"]}
+        claimed = Claimed(claim=str(certificate["claim"]), **certificate["options"])
+        return inputs, claimed, [str(path) for path in _inputs(claimed)]
+    except (LookupError, TypeError, AttributeError, ValueError) as error:
+        raise UserError(f"the certificate is damaged ({type(error).__name__}: {error})") from None
+
+
 def verify(certificate: Certificate) -> list[str]:
     """A line for each input that has changed, and, where none has, for each figure that is not the same when it is made
     again. Paths are those of the working folder. UserError for a damaged certificate."""
-    try:
-        inputs = {str(one["path"]): str(one["sha256"]) for one in certificate["inputs"]}
-        claimed = Claimed(claim=certificate["claim"], **certificate["options"])
-        named = [str(path) for path in _inputs(claimed)]
-    except (LookupError, TypeError, AttributeError) as error:
-        raise UserError(f"the certificate is damaged ({type(error).__name__}: {error})") from None
+    inputs, claimed, named = _listed(certificate)
     changed = [
         f"{path}: is not among the inputs that were certified"
         for path in named

@@ -5,14 +5,18 @@ from __future__ import annotations
 import argparse
 import shutil
 import subprocess
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from longmark.cli.arguments import UNDER, corrections_of, needs_stats
 from longmark.errors import UserError
 from longmark.progress import counted
 from longmark.report.page import as_json
 from longmark.writing import remove, replacing
+
+if TYPE_CHECKING:
+    from longmark.models.trust import Reach, Trust
 
 _NAMESPACE = "longmark"  # what a signature is for; one for something else is not accepted
 
@@ -21,6 +25,7 @@ def certify(arguments: argparse.Namespace) -> int:
     needs_stats("certify")
     from longmark.analysis.certify import Claimed, document
     from longmark.analysis.certify import certify as certified
+    from longmark.models.trust import remember
     from longmark.report.document import check_out, write_document
 
     check_out(arguments.out)
@@ -38,6 +43,9 @@ def certify(arguments: argparse.Namespace) -> int:
     path = arguments.out / "certificate.json"
     with replacing(path) as file:
         file.write(f"{as_json(made)}\n".encode())
+    if (reach := reach_of(path, made)) is not None:
+        with suppress(OSError):
+            remember(path, [reach])
     print(f"{page.title}\n{next(one.says for one in page.sections if one.title == 'Result')}")
     for line in made["missing"]:
         print(f"missing: {line}")
@@ -55,13 +63,37 @@ def is_certificate(path: Path) -> bool:
         return b'"longmark_certificate"' in file.read(100)
 
 
-def verify(path: Path, signers: Path | None) -> int:
-    """Prints what is not as it was certified. The exit code: 3 for that, for a refusal, and for a wrong signature."""
+def reach_of(path: Path, certificate: dict[str, Any]) -> Reach | None:
+    """The inputs of a certificate that are neither below the working folder nor below the certificate's own: `verify`
+    would read them, and the certificate may be a stranger's. None where there are none; UserError for a damaged one."""
+    from longmark.analysis.certify import inputs_of
+    from longmark.models.trust import Reach
+
+    folders = [Path.cwd().resolve(), path.resolve().parent]
+    outside: list[str] = []
+    for named in inputs_of(certificate):
+        try:
+            file = named.resolve()
+        except (OSError, RuntimeError, ValueError) as error:  # a link to itself, a NUL byte
+            raise UserError(f"{path}: the input {str(named)!a} is no path ({error})") from None
+        if not any(file.is_relative_to(folder) for folder in folders):
+            outside.append(str(file))
+    if not outside:
+        return None
+    does = f"reads {', '.join(sorted(outside))}, outside of the working folder and of the certificate's"
+    return Reach("its list of inputs", does=does)
+
+
+def verify(path: Path, signers: Path | None, trust: Trust) -> int:
+    """Prints what is not as it was certified. The exit code: 3 for that, for a refusal, and for a wrong signature.
+    Untrusted where the certificate names files elsewhere, and the user does not trust it for them."""
     needs_stats("verify")
     from longmark.analysis.certify import read_certificate
     from longmark.analysis.certify import verify as verified
 
     made = read_certificate(path)
+    if (reach := reach_of(path, made)) is not None:
+        trust.require(path, reach)
     changed = verified(made)
     for line in changed:
         print(f"changed: {line}")

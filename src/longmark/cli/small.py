@@ -20,6 +20,7 @@ from longmark.cli.arguments import (
 )
 from longmark.cli.certify import is_certificate
 from longmark.cli.certify import verify as verify_certificate
+from longmark.cli.trust import trusting
 from longmark.engine.run import cache_path, finish, open_cache
 from longmark.engine.settings import Settings, choose, every_prompt
 from longmark.engine.verify import MOST, Given, Verification, needed, opened
@@ -207,7 +208,7 @@ def _corrected(arguments: argparse.Namespace, cluster: str) -> Section | None:
 def verify(arguments: argparse.Namespace) -> int:
     inside = arguments.run / "certificate.json"
     if is_certificate(path := inside if inside.is_file() else arguments.run):
-        return verify_certificate(path, arguments.signers)
+        return verify_certificate(path, arguments.signers, trusting(arguments))
     if arguments.signers is not None:
         raise UserError("--signers is for a certificate of `longmark certify`")
     most = arguments.max_bundle_bytes or MOST

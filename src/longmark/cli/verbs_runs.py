@@ -217,6 +217,7 @@ def _lists(verbs: Any) -> None:
     _add_verifying(one)
     add(one, "--max-bundle-bytes", "N", "maximum size of a bundle, unpacked (default: 1 GiB)")
     add(one, "--signers", "FILE", "who may sign a certificate: a file of allowed signers, as ssh-keygen reads it")
+    add_trust(one)
 
     text = "Pack a run with the replies that its scores need, or write its graphs, or its scores for another tool."
     one = add_verb(verbs, "export", "small:export", text)

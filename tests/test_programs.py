@@ -1,0 +1,52 @@
+"""Which programs longmark starts: the list in docs/security.md is the one of the sources."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import longmark
+
+ROOT = Path(__file__).parent.parent
+SOURCES = Path(longmark.__file__).parent
+MODULES = frozenset(("subprocess", "multiprocessing", "pty", "popen2", "webbrowser", "concurrent.futures.process"))
+CALLS = re.compile(
+    r"(os\.(system|popen|posix_spawnp?|spawn\w+|exec\w+|fork\w*|startfile))|.*(create_subprocess_\w+|subprocess_exec|"
+    r"subprocess_shell|ProcessPoolExecutor)"
+)
+STARTED = {  # module -> how the page names what it starts
+    "cli/certify.py": "`ssh-keygen`",
+    "engine/ray_cluster.py": "Ray",
+    "models/install.py": "`pip`",
+    "models/keys.py": "`key_command`",
+    "records/sheets.py": "Python itself",
+}
+
+
+def starts_programs(source: str) -> bool:
+    """Whether a module imports or calls what starts a program."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            names = {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            names = {node.module or "", *(f"{node.module}.{alias.name}" for alias in node.names)}
+        elif isinstance(node, ast.Call | ast.Attribute):
+            names = {ast.unparse(node.func if isinstance(node, ast.Call) else node)}
+        else:
+            continue
+        if names & MODULES or any(CALLS.fullmatch(name) for name in names) or "ray.init" in names:
+            return True
+    return False
+
+
+def test_every_module_that_starts_a_program_is_known_and_stands_on_the_page():
+    found = {
+        path.relative_to(SOURCES).as_posix()
+        for path in SOURCES.rglob("*.py")
+        if starts_programs(path.read_text(encoding="utf-8"))
+    }
+    assert found == set(STARTED)
+    page = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
+    (listed,) = re.findall(r"The programs that longmark starts are: (.*?)\. ", page, re.DOTALL)
+    assert [name for name in STARTED.values() if name not in listed] == []
