@@ -51,6 +51,7 @@ QUICK = {
     "prompts": "prompts --metrics ccrs.question_relevance --out new",
     "questions": "questions --n 1 --out new.jsonl --domain hazards",
     "defects": "defects a.jsonl --out new.jsonl --kinds number --language en",
+    "vary": "vary q.jsonl --out new.jsonl --variants hazard --domain hazards",
     "pairs join": "pairs join scored other --out new.jsonl",
     "rag index": "rag index book.md --out new --quiet",
     "rag index, again": "rag index book.md --out idx --quiet",
@@ -77,7 +78,6 @@ LONG = {
     "certify": f"certify many --labels ratings.jsonl --claim 'a better than b on {RELEVANCE}' --out new",
     "decide": "decide a.jsonl b.jsonl --metrics ccrs.question_relevance --judge JUDGE --out new --quiet",
     "audit": "audit a.jsonl --judge JUDGE --out new --limit 1 --quiet",
-    "vary": "vary q.jsonl --out new.jsonl --generator JUDGE --domain hazards",
     "rag answer": "rag answer q.jsonl --index idx --retriever bm25 --out new.jsonl --generator JUDGE --quiet",
     "rag grid": "rag grid q.jsonl --index idx --retrievers bm25 --out new --reader JUDGE --quiet",
     "pairs build": "pairs build q.jsonl --out new.jsonl --generator a=JUDGE --generator b=JUDGE --quiet",
@@ -131,7 +131,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     answers = [{**SCORED, **one, "system": "s"} for one in about]
     write_jsonl(folder / "a.jsonl", answers)
     write_jsonl(folder / "b.jsonl", [{**one, "system": "b"} for one in answers])
-    write_jsonl(folder / "q.jsonl", [{"id": "1", "question": "Which tide?", "profile": {"hazard": "drought"}}])
+    write_jsonl(
+        folder / "q.jsonl", [{"id": "1", "question": "Why is a drought long?", "profile": {"hazard": "drought"}}]
+    )
     (folder / "book.md").write_text("# One\n\n" + "The tides rise and fall, since the moon pulls. " * 20)
     (folder / "topic.yaml").write_text("name: tides\ntitle: Tides\nsubject: the tides\nreaders: sailors\n")
     items = [item(n, True, seed=n).model_copy(update={"status": "valid"}) for n in range(3)]

@@ -364,6 +364,16 @@ def test_the_demo_writes_into_no_folder_behind_a_link(tmp_path: Path, outside: P
     assert outside.read_text() == "mine"
 
 
+@pytest.mark.parametrize("words", [("demo",), ("demo", "--full"), ("init",), ("annotate", "init")])
+def test_a_name_that_longmark_chooses_itself_is_no_link(tmp_path: Path, outside: Path, words: tuple[str, ...]):
+    """The output of a command without --out."""
+    for name, target in (("demo", outside.parent), ("longmark.yaml", outside), ("STUDY.yaml", outside)):
+        (tmp_path / name).symlink_to(target)
+    done = run(*words, home=tmp_path / "home", cwd=tmp_path)
+    assert (done.code, bool(done.err)) == (2, True), done
+    assert ([one.name for one in outside.parent.iterdir()], outside.read_text()) == (["mine.txt"], "mine")
+
+
 def test_the_link_of_the_owner_is_written_into_no_other_file(
     tmp_path: Path, outside: Path, monkeypatch: pytest.MonkeyPatch
 ):

@@ -45,6 +45,7 @@ from longmark.scores.exchange import write_scores
 from longmark.scores.files import sources_of
 from longmark.scores.graphs import write_graphs
 from longmark.scores.manifest import cluster_of
+from longmark.writing import check_within
 
 
 def metrics(arguments: argparse.Namespace) -> int:
@@ -268,6 +269,8 @@ def _verification(found: Verification) -> int:
 
 
 def demo(arguments: argparse.Namespace) -> int:
+    if str(arguments.out) == "demo":  # a name that longmark chose, not the user
+        check_within(arguments.out.parent, arguments.out)
     if arguments.full:
         from longmark.analysis.studies.study import INTERRUPT, StudyStopped
         from longmark.demo.full import run_full

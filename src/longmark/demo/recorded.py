@@ -22,6 +22,7 @@ from longmark.models.llama import LlamaCpp
 from longmark.models.protocols import Chat, ChatReply, ChatRequest
 from longmark.models.registry import Registry
 from longmark.records import Example, Row
+from longmark.records.files import read_object
 from longmark.records.read import Reading
 from longmark.writing import check_database, remove, remove_folder, replacing
 from longmark.writing import folder as make_folder
@@ -88,12 +89,20 @@ def missed(cache: Path, answers: Path = ANSWERS, judge: str | Chat | None = None
         return finish(partial(dry_run, answers, settings, None, opened, options)).total.calls
 
 
+def _is_own(folder: Path) -> bool:
+    """Whether a folder is the run of an earlier demo, and holds nothing else."""
+    manifest = folder / "manifest.json"
+    if not manifest.is_file() or "longmark" not in read_object(manifest, "name another --out"):
+        return False
+    return {one.name for one in folder.iterdir()} <= {manifest.name, "examples.jsonl", "rows.jsonl", ".lock"}
+
+
 def judged_now(out: Path, judge: str | Chat = "embedded") -> Live:
     """Judges two answers, whatever is recorded. A judge that is not installed, or that fails, is a reason."""
     began = time.monotonic()
     remove(cache := out / "now.sqlite")
     check_database(cache)
-    if (out / "now" / "manifest.json").is_file():  # an earlier demo's
+    if _is_own(out / "now"):
         remove_folder(out / "now")
     answers: list[Example] = [one for one in Reading(ANSWERS).singles() if one.id in NOW]
     how: dict[str, Any] = {"judges": [judge], "scoring": "expected", "cache": cache, "quiet": True}
