@@ -100,7 +100,8 @@ def test_empty_and_missing_answers_differ() -> None:
 def test_messages_say_what_was_expected() -> None:
     assert problem({"question": 5}) == "question: expected text, found 5"
     assert problem({"question": 5, "answer": ["a"]}) == (
-        "question: expected text, found 5; answer: expected text, found a list"
+        "question: expected text, found 5; answer: expected text, found a list; join its texts: "
+        "--map 'answer=join(`\" \"`, answer)'"
     )
     assert problem({"question": "q", "contexts": [["c"]]}) == (
         "contexts[0]: expected text or an object with id and text, found a list"

@@ -29,6 +29,7 @@ _REASON = 90  # characters of why a metric cannot be used
 _PRICED = 100  # examples that the dry run reads
 _PLACE = "judge@http://localhost:8000/v1"  # stands for every model in the dry run, which sends nothing
 _ROLES: dict[str, Any] = dict.fromkeys(("generator", "embedder", "reranker", "lm"), _PLACE)
+_SHORT_ANSWERS, _SHORT = "climaqa.exact_match", 10  # words of the shortest reference, from which it is left out
 _SIMPLE = ("score.readability", "classic.length")  # need nothing but an answer
 
 _TOP = """\
@@ -103,7 +104,9 @@ def _of_file(arguments: argparse.Namespace) -> Iterator[str]:
     yield "metrics:"
     allowed = [one for one in found.metrics if one.count and one.name in costs]
     loads = [one for one in allowed if {"encoder", "checkpoint"} & {field.name for field in fields(one.metric.params)}]
-    free = [one for one in allowed if not one.metric.models and one not in loads]
+    long = min((len(" ".join(one.references).split()) for _, one in found.examples if one.references), default=0)
+    unfit = [one for one in allowed if one.name == _SHORT_ANSWERS and long > _SHORT]
+    free = [one for one in allowed if not one.metric.models and one not in (*loads, *unfit)]
     asking = [one for one in allowed if one.metric.models and one not in loads]
     used = free or asking[:1]
     if not used:
@@ -117,6 +120,8 @@ def _of_file(arguments: argparse.Namespace) -> Iterator[str]:
             yield f"  # - {one.name}{_some(one, found)} # {_cost(costs[one.name])}"
     if loads:
         yield f"  # With a model that they load themselves: {', '.join(one.name for one in loads)}"
+    for one in unfit:
+        yield f"  # {one.name}: is for references of a few words; these have {long} or more"
     for name, why in why_not.items():
         yield f"  # {name}: {why}"
     missing: dict[str, list[str]] = {}

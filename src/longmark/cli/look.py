@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import shutil
 import sys
 import textwrap
@@ -13,11 +14,13 @@ from longmark.cli.arguments import reading
 from longmark.engine.look import FIRST, Allowed, Look
 from longmark.engine.look import look as looked
 from longmark.progress import counted
-from longmark.records import Pair
+from longmark.records import Pair, proposals
 from longmark.records.files import one_line
+from longmark.report.format import listed
 
 _BAD = 5  # bad records that are shown
 _TURNS = 6  # turns of an example that are shown, the last ones
+_KEPT = 30  # columns that no field reads
 _PASSAGES = 2  # passages of an example that are shown
 
 
@@ -28,10 +31,23 @@ def look(arguments: argparse.Namespace) -> int:
     limit = its.pop("limit") or FIRST
     found = looked(arguments.examples, limit=limit, **its)
     width = shutil.get_terminal_size((100, 24)).columns
-    for line in _lines(found):
-        print(line if len(line) <= width else line[: width - 1] + "…")
-    for line in _absent(found):
-        print(textwrap.fill(line, width, subsequent_indent="  ", break_on_hyphens=False))
+
+    def cut(lines: Iterator[str]) -> None:
+        for line in lines:
+            print(line if len(line) <= width else line[: width - 1] + "…")
+
+    def filled(lines: Iterator[str]) -> None:
+        for line in lines:
+            print(textwrap.fill(line, width, subsequent_indent="  ", break_on_hyphens=False))
+
+    cut(_lines(found))
+    filled(_kept(found))
+    if found.proposed:
+        given = "".join(f"--map {shlex.quote(one)} " for one in arguments.map)
+        command = f"longmark look {shlex.quote(str(arguments.examples))} {given}{proposals.options(found.proposed)}"
+        print(f"To read {listed([*found.proposed])} from them, for example:\n  {one_line(command)}")
+    cut(_allowed(found))
+    filled(_absent(found))
     if found.bad:
         for line in found.bad_lines[:_BAD]:
             print(line, file=sys.stderr)
@@ -76,7 +92,19 @@ def _lines(found: Look) -> Iterator[str]:
             yield f"  {'reference':<11} {one_line(reference)}"
     yield ""
     left = ", ".join(f"{count:,} {what}" for what, count in sorted(found.ignored.items()))
-    yield f"Not read: {left or 'nothing'}"
+    if left or not found.kept:
+        yield f"Not read: {left or 'nothing'}"
+
+
+def _kept(found: Look) -> Iterator[str]:
+    """The columns that no field reads."""
+    if found.kept:
+        columns = [f"{one_line(column)} (text)" if text else one_line(column) for column, text in found.kept.items()]
+        shown = columns[:_KEPT] + ([f"and {len(columns) - _KEPT:,} more"] if len(columns) > _KEPT else [])
+        yield f"Read by no field, kept in meta: {', '.join(shown)}"
+
+
+def _allowed(found: Look) -> Iterator[str]:
     yield ""
     yield "Metrics that have all they need, with the most calls for one of these examples:"
     for one in found.metrics:

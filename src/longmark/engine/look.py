@@ -11,7 +11,7 @@ from typing import Any
 from longmark import metrics
 from longmark.errors import BadInput
 from longmark.metric import Metric
-from longmark.records import Example, Pair
+from longmark.records import Example, Pair, proposals
 from longmark.records.pair import Answered
 from longmark.records.read import ExampleSource, Reading
 
@@ -43,7 +43,9 @@ class Allowed:
 class Look:
     """shape: whose records they are, "": columns are read by their names; mapped: field -> where it is read; read:
     examples; complete: these are all; fields: field -> examples that have it; systems: of them; ignored: what is not
-    read -> count; bad, bad_lines: bad records and the first messages; examples: (line, example), the first."""
+    read -> count; kept: column that no field reads and `meta` keeps -> whether it is a text of several words; proposed:
+    field that no example has -> column that it could be read from; bad, bad_lines: bad records and the first messages;
+    examples: (line, example), the first."""
 
     name: str
     shape: str
@@ -54,6 +56,8 @@ class Look:
     fields: Mapping[str, int]
     systems: Mapping[str, int]
     ignored: Mapping[str, int]
+    kept: Mapping[str, bool]
+    proposed: Mapping[str, str]
     bad: int
     bad_lines: tuple[str, ...]
     examples: tuple[tuple[int, Answered], ...]
@@ -73,11 +77,14 @@ def look(given: ExampleSource, *, limit: int = FIRST, **reading: Any) -> Look:
     lacking: dict[str, set[str]] = {}
     systems: Counter[str] = Counter()
     first: list[tuple[int, Answered]] = []
+    kept: dict[str, bool] = {}
     for example in source:
         if len(first) < _EXAMPLES:
             first.append((source.line, example))
         counts.update(name for name in _FIELDS if _has(example, name))
         systems[example.system or ""] += 1
+        for column, value in example.meta.items():
+            kept[column] = kept.get(column, False) or proposals.is_text([value])
         for name, metric in loaded.items():
             missing = _missing(metric, example)
             missing |= (
@@ -99,6 +106,8 @@ def look(given: ExampleSource, *, limit: int = FIRST, **reading: Any) -> Look:
         fields={name: counts[name] for name in _FIELDS if counts[name]},
         systems=dict(systems),
         ignored=dict(+source.ignored),
+        kept=kept,
+        proposed=_proposed(counts, [one.meta for _, one in first], pairs=bool(source.pairs)),
         bad=source.bad,
         bad_lines=tuple(source.bad_lines),
         examples=tuple(first),
@@ -107,6 +116,12 @@ def look(given: ExampleSource, *, limit: int = FIRST, **reading: Any) -> Look:
             for name, metric in loaded.items()
         ),
     )
+
+
+def _proposed(counts: Mapping[str, int], kept: list[dict[str, Any]], *, pairs: bool) -> dict[str, str]:
+    """Field that no example has -> a column of `meta` that it could be read from."""
+    fields = {name for name in ("question", "answer", "contexts", "references") if not counts[name]}
+    return proposals.proposed(kept, fields - ({"answer"} if pairs or counts["turns"] else set()))
 
 
 def _has(example: Answered, name: str) -> bool:

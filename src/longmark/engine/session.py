@@ -155,8 +155,8 @@ async def execute(
         manifest["examples"]["absent"] = manifests.absent_hash(out)
         if notes:
             notes.begin()
-        if source.notice:
-            options.tell(source.notice)
+        for notice in filter(None, (source.notice, source.unanswered)):
+            options.tell(notice)
         _tell_changes(options, source.bad, changes, folder.absent())
         if check is not None and (mismatch := check.message(settings.selected)) is not None:
             options.tell(mismatch)

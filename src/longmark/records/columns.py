@@ -17,7 +17,7 @@ from pydantic import ValidationError
 
 from longmark.deprecated import used
 from longmark.errors import UnknownName, UserError
-from longmark.records import messages, pair_columns, paths
+from longmark.records import messages, pair_columns, paths, proposals
 from longmark.records.carried import CARRIED
 from longmark.records.conversation import completed, turns_of
 from longmark.records.example import Example
@@ -51,6 +51,9 @@ _NAMED = frozenset({"id", "question_id", "system", "variant_of", "variant", "tas
 _TEXTS = frozenset({"question", "answer", "base_answer"})
 
 _COLUMNS_SHOWN = 8  # in a message
+_SAMPLE = 5  # records that a proposal is made from
+_ID = re.compile(r"(?=[!-~]*\d)(?=[!-~]*[-_.:#/])[!-~]{4,200}")  # ASCII without white space, with a digit and a joint
+_CITED = "citations"
 
 
 class BadRecord(Exception):
@@ -66,13 +69,17 @@ class Columns:
 
     mapping: our field -> column, path or several of them (`records.paths`). cells: the values are cells of a CSV file,
     where an empty one is a missing value, `""` an empty text, and a list is written as JSON. `never_seen`: the mapped
-    columns that no record had so far; `seen`: the columns of the first records; `first`: the first record; `ignored`:
-    what of conversations is not read, counted.
+    columns that no record had so far; `seen`: the columns of the first records; `first`: the first record; `sample`:
+    the first records; `unknown`: records without a known column; `ignored`: what is not read, counted. A field that is
+    mapped to no column (`references=`) is left out.
     """
 
     def __init__(self, mapping: Mapping[str, str] | None = None, cells: bool = False) -> None:
         self.ignored: Counter[str] = Counter()
         self._column_of: dict[str, str] = {}
+        self._left_out: set[str] = set()
+        self.unknown = 0
+        self.sample: list[dict[str, Any]] = []
         for given, column in (mapping or {}).items():
             field = _SINGULAR.get(given, given)
             if field != given:
@@ -80,9 +87,14 @@ class Columns:
             known = (*NAMES, *pair_columns.FIELDS)
             if field not in known:
                 raise UnknownName("field", given, known, f"The fields are {', '.join(known)}.")
-            if field in self._column_of:
+            if field in self._column_of or field in self._left_out:
                 raise UserError(f"--map names {field} twice; give it one column")
-            self._column_of[field] = column
+            if column.strip():
+                self._column_of[field] = column
+            elif field in NAMES:
+                self._left_out.add(field)
+            else:
+                raise UserError(f"--map {field}=: name a column")
         self._cells = cells
         self._of_pairs = {
             field: self._column_of.pop(field) for field in pair_columns.FIELDS if field in self._column_of
@@ -113,9 +125,12 @@ class Columns:
         is what its shape read, in which mapped columns are. Raises BadRecord."""
         if not isinstance(record, dict):
             raise BadRecord(f"expected an object with named fields, found {found(record)}")
+        if len(self.sample) < _SAMPLE:
+            self.sample.append(record if given is None else given)
         mapped = self._with_paths(record if given is None else given, given is not None) if self._sources else {}
         if given is not None:
-            record = {field: value for field, value in record.items() if field not in self._column_of}
+            left_out = {*self._column_of, *self._left_out}
+            record = {field: value for field, value in record.items() if field not in left_out}
         record = record | mapped if mapped else record
         wrong: list[str] = []
         pair: dict[str, Any] = {}
@@ -134,7 +149,11 @@ class Columns:
             try:
                 value = self._value(field, raw)
             except Problem as problem:
-                wrong.append(f"{problem}{'' if given is None else _choice(field, raw, given)}")
+                wrong.append(f"{problem}{_remedy(field, column, raw, record, given)}")
+                continue
+            if field == "references" and field not in self._column_of and _are_ids(value, record, given):
+                self.ignored["references that are ids of passages"] += len(value)
+                rest[column] = raw
                 continue
             if value is None or (value == () and field not in CARRIED):
                 continue
@@ -149,6 +168,7 @@ class Columns:
                 fields[field] = value
                 source[field] = column
         if not wrong and not pair and not _SCORED & source.keys():
+            self.unknown += bool(record)
             wrong.append(_nothing_known(record))
         try:
             if rest:
@@ -193,7 +213,7 @@ class Columns:
             ideal = retrieval and _known_name(column) == "context"  # DeepEval's, beside the retrieved passages
             if known == "turns" and known not in self._column_of:
                 ideal = not _is_conversation(column, raw, record)
-            if known is not None and known not in self._column_of and not ideal:
+            if known is not None and known not in self._column_of and known not in self._left_out and not ideal:
                 yield known, column, raw
             elif not self._empty(raw):
                 rest[column] = raw
@@ -280,6 +300,23 @@ def columns_shown(columns: Iterable[str]) -> str:
     """The first names, with `…` where there are more."""
     names = [str(column) for column in columns]
     return ", ".join(names[:_COLUMNS_SHOWN]) + (", …" if len(names) > _COLUMNS_SHOWN else "")
+
+
+def _remedy(field: str, column: str, raw: Any, record: Mapping[str, Any], given: Any) -> str:
+    """What to do about a value of another type, for a message."""
+    if field in _TEXTS and isinstance(raw, list) and (option := proposals.joined(field, column, raw)):
+        return f"; join its texts: {option}"
+    return "" if given is None else _choice(field, raw, given)
+
+
+def _are_ids(references: Any, record: Mapping[str, Any], given: Any) -> bool:
+    """Whether references are ids of passages that sentences of the answer cite, as in runs of TREC."""
+    if not references or not all(_ID.fullmatch(reference) for reference in references):
+        return False
+    every = record if given is None else given
+    lists = (value for value in map(messages.parsed, every.values()) if isinstance(value, list))
+    cites = any(isinstance(item, dict) and _CITED in item for value in lists for item in value[:_COLUMNS_SHOWN])
+    return cites or _CITED in every
 
 
 def _choice(field: str, raw: Any, record: dict[str, Any]) -> str:

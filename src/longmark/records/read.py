@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from longmark.errors import BadInput, UserError
-from longmark.records import containers, parts, sources
-from longmark.records.columns import BadRecord, Columns
+from longmark.records import containers, parts, proposals, sources
+from longmark.records.columns import BadRecord, Columns, columns_shown, field_of
 from longmark.records.conversation import check_mode, scored
 from longmark.records.example import Example, Question
 from longmark.records.files import BadLines
@@ -32,9 +32,9 @@ class Reading:
     record is good). `good` and `bad` are the counts, `bad_lines` the first messages,
     `name:line: field: what was expected`; `pairs`: the records are pairs (None: nothing was read); `line`: of the
     example that came last; `part`: which part of an input the file is, if it is one (`records.parts`): its bad records
-    were skipped when the input was split, and it may have no examples; `shape`: of another tool's records, None: they
-    are read by the names of their columns; `ignored`: what of that tool's records, or of conversations, is not read,
-    counted; `conversations`: records with turns.
+    were skipped when the input was split, and it may have no examples; `answered`: an example has an answer; `shape`:
+    of another tool's records, None: they are read by the names of their columns; `ignored`: what of that tool's
+    records, or of conversations, is not read, counted; `conversations`: records with turns.
     mapping: our field -> column or path; encoding: of a text file, "": UTF-8; limit: stop after so many good examples;
     turns: what is scored of a conversation (`records.conversation`);
     `name`: of the source, for messages and the manifest; on_bad: gets the line, the fields that could be read and the
@@ -84,6 +84,7 @@ class Reading:
         self._wrong = BadLines()
         self.name = str(given) if self._kind else "records"
         self.good = self.line = 0
+        self.answered = False
         self.pairs: bool | None = None
 
     @property
@@ -143,6 +144,16 @@ class Reading:
             return f"Not read: {left}." if left else ""
         return f"Read as {self.shape.name}. Not read: {left or 'nothing'}."
 
+    @property
+    def unanswered(self) -> str:
+        """That no example that was read has an answer, with the option that could name it; "" where one has."""
+        if self.answered or not self.good or self.part or self.shape:
+            return ""
+        columns = [{key: value for key, value in one.items() if field_of(key) is None} for one in self._columns.sample]
+        found = proposals.options(proposals.proposed(columns, ("answer",))) or "--map answer=COLUMN"
+        names = columns_shown(dict.fromkeys(column for record in self._columns.sample for column in record))
+        return f"No record of {self.name} has an answer. The columns are {names}. To name it: {found}"
+
     def holds_pairs(self) -> bool:
         """Whether the first record that can be read is a pair."""
         return next((isinstance(found, Pair) for _, found in self.records() if isinstance(found, Question)), False)
@@ -152,6 +163,7 @@ class Reading:
         return singles(self, self.name)
 
     def __iter__(self) -> Iterator[Answered]:
+        self.answered = False
         self.good, self._wrong, self.pairs = 0, BadLines(), self.part.pairs if self.part else None
         records = self.records()
         with seen_ids() as first_use:
@@ -166,6 +178,7 @@ class Reading:
                         found = _other_kind(found)
                     elif (first := first_use(found.id, line)) is None:
                         self.good += 1
+                        self.answered = self.answered or not isinstance(found, Example) or found.answer is not None
                         self.line = line
                         yield found
                         continue
@@ -181,6 +194,8 @@ class Reading:
             return
         if self._columns.never_seen and self._columns.seen:
             raise UserError(f"--map: no record of {self.name} has {self._columns.unseen()}")
+        if self._columns.unknown and self._columns.unknown == self.bad and not self.good:
+            raise BadInput(self._unknown_columns(), skippable=False)
         if self.bad and self._skip_bad and not self.good:
             left = f"{self.name}: all records are bad ({self.bad:,} of {self.bad:,})"
             notes = self._encoding_note()
@@ -189,6 +204,17 @@ class Reading:
             if notes := self._encoding_note():
                 raise BadInput([*self.bad_lines, *notes], self.bad + 1)
             self._wrong.check()
+
+    def _unknown_columns(self) -> list[str]:
+        """That no record has a known column, once, with the options that could name them."""
+        columns = columns_shown(dict.fromkeys(column for record in self._columns.sample for column in record))
+        found = proposals.proposed(self._columns.sample)
+        option = proposals.options(found) or "--map question=COLUMN"
+        return [
+            f"{self.name}: no known column in any of {self.bad:,} records (found {columns}); name the columns"
+            + (", for example:" if found else " with:"),
+            f"  {option}",
+        ]
 
     def _encoding_note(self) -> list[str]:
         """What the file seems to be written in, if it is a text that is not UTF-8."""

@@ -1,0 +1,115 @@
+"""Which column of a file could be which field, for a message: by the words of its name and by what it holds.
+
+Nothing is read by it. A proposal is a line to paste, `--map question=user_message --map answer=bot_reply`.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from longmark.records import messages
+
+_WORDS = {
+    # field -> words of a column's name; the first field with a word of the name has the column
+    "references": ("reference", "references", "gold", "golden", "truth", "expected", "target", "ideal", "correct"),
+    "contexts": (
+        *("context", "contexts", "retrieved", "retrieval", "passage", "passages", "document", "documents", "docs"),
+        *("chunk", "chunks", "source", "sources", "evidence", "snippets"),
+    ),
+    "question_id": ("qid",),
+    "answer": (
+        *("answer", "answers", "reply", "response", "responses", "output", "completion", "generation", "generated"),
+        *("prediction", "predicted", "assistant", "bot", "report"),
+    ),
+    "question": ("question", "query", "prompt", "user", "instruction", "ask", "asked", "input", "topic", "title"),
+    "system": ("system", "model", "pipeline"),
+}
+_OTHER = frozenset(("id", "ids", "label", "labels", "score", "scores", "length", "count", "time", "language", "lang"))
+"""Words of a name that say that the column is about a text, and not the text."""
+_ORDER = ("question", "answer", "contexts", "references", "question_id", "system")
+_BOUNDARY = re.compile(r"[\W_]+|(?<=[a-z0-9])(?=[A-Z])")
+_TEXT_KEYS = ("text", "content", "page_content", "passage", "sentence")
+_NAME = re.compile(r"[A-Za-z_]\w*")
+
+
+def proposed(records: Sequence[Mapping[str, Any]], fields: Iterable[str] = _ORDER) -> dict[str, str]:
+    """Field -> the column or path that it could be read from, in the order of a record's fields."""
+    wanted, found = set(fields), dict[str, str]()
+    columns = dict.fromkeys(column for record in records for column in record if isinstance(column, str))
+    for field, words in _WORDS.items():
+        if field not in wanted:
+            continue
+        ranked = sorted(
+            (words.index(word), place, column)
+            for place, column in enumerate(columns)
+            if (word := _word_of(column, words)) and column not in found.values()
+        )
+        for _, _, column in ranked:
+            values = [record[column] for record in records if record.get(column) not in (None, "")]
+            if path := _path(field, column, values):
+                found[field] = path
+                del columns[column]
+                break
+    return {field: found[field] for field in _ORDER if field in found}
+
+
+def options(found: Mapping[str, str]) -> str:
+    """The proposals as options of the command line."""
+    return " ".join(f"--map {shlex.quote(f'{field}={path}')}" for field, path in found.items())
+
+
+def is_text(values: Iterable[Any]) -> bool:
+    """Whether values are texts of several words."""
+    return any(isinstance(value, str) and " " in value.strip() for value in values)
+
+
+def joined(field: str, column: str, raw: Any) -> str:
+    """The option that reads a column's list of texts, or of objects with a text, as one text; "" for another list."""
+    key = _key_of(raw)
+    name = column if _NAME.fullmatch(column) else f'"{column}"'
+    return "" if key is None else options({field: _join(name, key)})
+
+
+def _word_of(column: str, words: Sequence[str]) -> str:
+    parts = [part.lower() for part in _BOUNDARY.split(column) if part]
+    about = [part for part in parts if part in _OTHER]
+    return "" if about else next((word for word in words if word in parts), "")
+
+
+def _path(field: str, column: str, values: Sequence[Any]) -> str:
+    """The path at which a column holds what the field needs; "" where it does not."""
+    if not values:
+        return ""
+    name = column if _NAME.fullmatch(column) else f'"{column}"'
+    if field in ("question_id", "system"):
+        return column if all(isinstance(value, str | int) for value in values) else ""
+    if field in ("contexts", "references"):
+        return column if any(is_text(_texts(value)) for value in values) else ""
+    if is_text(values):
+        return column
+    key = next((key for key in map(_key_of, values) if key is not None), None)
+    return "" if key is None else _join(name, key)
+
+
+def _texts(value: Any) -> Iterator[Any]:
+    value = messages.parsed(value)
+    for item in value if isinstance(value, list) else [value]:
+        yield next((item[key] for key in _TEXT_KEYS if key in item), None) if isinstance(item, dict) else item
+
+
+def _key_of(raw: Any) -> str | None:
+    """Where the items of a list have their text: a key of objects, "" for texts; None for anything else."""
+    if not isinstance(raw, list) or not raw:
+        return None
+    if all(isinstance(item, str) for item in raw):
+        return ""
+    if not all(isinstance(item, dict) for item in raw):
+        return None
+    return next((key for key in _TEXT_KEYS if all(isinstance(item.get(key), str) for item in raw)), None)
+
+
+def _join(name: str, key: str) -> str:
+    return f'join(`" "`, {name}{f"[].{key}" if key else ""})'

@@ -1,0 +1,195 @@
+"""Columns that no field reads: what is said of them, and which of them could be which field."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.program import in_process
+
+from longmark.errors import BadInput, UserError
+from longmark.records.proposals import options, proposed
+from longmark.records.read import Reading
+
+SUPPORT = {
+    "qid": "q00",
+    "user_message": "How is a password reset?",
+    "bot_reply": "By the link on the sign-in page.",
+    "retrieved": [{"text": "The link is on the sign-in page.", "score": 0.5}],
+    "expected": "Follow the link on the sign-in page.",
+    "topic": "passwords",
+}
+BENCH = {
+    "id": "q1",
+    "language": "en",
+    "model_name": "alpha",
+    "question": "Why does ice float?",
+    "generated_answer": "It is less dense than water.",
+    "passage": "Ice is less dense than water.",
+    "gold_answer": "Because it is less dense.",
+    "faithfulness_label": "SUPPORTED",
+}
+TREC = {
+    "run_id": "alpha",
+    "topic_id": "2024-100",
+    "question": "Why does ice float on water?",
+    "references": ["msmarco_v2.1_doc_0_0#4_77", "msmarco_v2.1_doc_0_1#4_77"],
+    "answer": [{"text": "Ice is less dense.", "citations": [0]}, {"text": "So it floats.", "citations": [1]}],
+}
+JOIN = 'join(`" "`, answer[].text)'
+
+
+@pytest.mark.parametrize(
+    ("record", "expected"),
+    [
+        (
+            SUPPORT,
+            {
+                "question": "user_message",
+                "answer": "bot_reply",
+                "contexts": "retrieved",
+                "references": "expected",
+                "question_id": "qid",
+            },
+        ),
+        (
+            {key: value for key, value in BENCH.items() if key != "question"},
+            {
+                "answer": "generated_answer",
+                "contexts": "passage",
+                "references": "gold_answer",
+                "system": "model_name",
+            },
+        ),
+        (TREC, {"question": "question", "answer": JOIN}),
+        (
+            {"userPrompt": "Why is it so?", "modelOutput": "It is so."},
+            {"question": "userPrompt", "answer": "modelOutput"},
+        ),
+        ({"answer_length": 5, "answer_id": "a-1", "x": "Some text here."}, {}),
+        ({"prediction": "7", "target": 7}, {}),
+    ],
+)
+def test_a_column_is_proposed_by_its_name_and_what_it_holds(record: dict[str, Any], expected: dict[str, str]) -> None:
+    assert proposed([record]) == expected
+
+
+def test_what_is_proposed_can_be_pasted() -> None:
+    assert options({"question": "user message", "answer": JOIN}) == (
+        "--map 'question=user message' --map 'answer=join(`\" \"`, answer[].text)'"
+    )
+    (example,) = Reading([TREC], mapping={"answer": JOIN}).singles()
+    assert example.answer == "Ice is less dense. So it floats."
+
+
+@pytest.mark.parametrize("skip_bad", [True, False])
+def test_a_file_without_a_known_column_is_said_to_be_one_once(tmp_path: Path, skip_bad: bool) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text("".join(json.dumps({**SUPPORT, "qid": f"q{n}"}) + "\n" for n in range(40)), "utf-8")
+    with pytest.raises(BadInput) as caught:
+        list(Reading(path, skip_bad=skip_bad))
+    lines = str(caught.value).splitlines()
+    assert lines == [
+        f"{path}: no known column in any of 40 records (found qid, user_message, bot_reply, retrieved, expected, "
+        "topic); name the columns, for example:",
+        "  --map question=user_message --map answer=bot_reply --map contexts=retrieved --map references=expected "
+        "--map question_id=qid",
+    ]
+    assert not caught.value.skippable
+
+
+def test_a_record_without_a_known_column_among_others_is_a_bad_record(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=r"records:2: no known column \(found x\)"):
+        list(Reading([{"question": "?"}, {"x": 1}]))
+
+
+def test_look_names_the_columns_that_no_field_reads_and_the_line_that_reads_them(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "300")
+    monkeypatch.chdir(tmp_path)
+    Path("results.jsonl").write_text(json.dumps(BENCH) + "\n", "utf-8")
+    assert in_process(["look", "results.jsonl"]) == 0
+    printed = capsys.readouterr().out
+    kept = "language, model_name, generated_answer (text), passage (text), gold_answer (text), faithfulness_label"
+    assert f"Read by no field, kept in meta: {kept}\n" in printed
+    assert "Not read: nothing" not in printed
+    options = "--map answer=generated_answer --map contexts=passage --map references=gold_answer"
+    assert f"\n  longmark look results.jsonl {options}\n" in printed
+    assert in_process(["look", "results.jsonl", *options.split()]) == 0
+    printed = capsys.readouterr().out
+    assert "Read by no field, kept in meta: language, model_name, faithfulness_label\n" in printed
+    assert "To read" not in printed
+
+
+def test_a_run_without_any_answer_says_so_before_it_writes_rows(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    said = "No record of results.jsonl has an answer. The columns are id, language, model_name, question,"
+    words = ["run", "results.jsonl", "--metrics", "score.readability", "--quiet", "--out"]
+    Path("results.jsonl").write_text(json.dumps(BENCH) + "\n", "utf-8")
+    assert in_process([*words, "a"]) == 4
+    told = capsys.readouterr().err
+    assert said in told
+    assert "To name it: --map answer=generated_answer" in told
+    assert in_process([*words, "b", "--map", "answer=generated_answer"]) == 0
+    assert "has an answer" not in capsys.readouterr().err
+
+
+def test_ids_of_cited_passages_are_no_references() -> None:
+    source = Reading([TREC], mapping={"answer": JOIN})
+    (example,) = source.singles()
+    assert example.references == ()
+    assert example.meta["references"] == TREC["references"]
+    assert source.notice == "Not read: 2 references that are ids of passages."
+    answers = {"question": "Which virus?", "answer": "A virus.", "references": ["COVID-19", "SARS-CoV-2"]}
+    for record, kept in (
+        (answers, 2),  # nothing is cited
+        ({**answers, "citations": [1], "references": ["By SARS-CoV-2.", "doc-2"]}, 2),  # one is a text
+        ({**TREC, "answer": "It floats.", "citations": [0]}, 0),
+        ({"question": "?", "answer": "It floats.", "responses": TREC["answer"], "references": TREC["references"]}, 0),
+    ):
+        (example,) = Reading([record]).singles()
+        assert len(example.references) == kept, record
+    (example,) = Reading([TREC], mapping={"answer": JOIN, "references": "references"}).singles()
+    assert len(example.references) == 2, "who names the column means it"
+
+
+def test_a_column_can_be_left_out() -> None:
+    record = {"question": "?", "answer": "It floats.", "references": ["Ice floats."], "context": "Ice."}
+    (example,) = Reading([record], mapping={"references": "", "contexts": ""}).singles()
+    assert (example.references, example.contexts) == ((), ())
+    assert example.meta == {"references": ["Ice floats."], "context": "Ice."}
+    with pytest.raises(UserError, match="twice"):
+        Reading([record], mapping={"references": "", "contexts": "x", "context": "y"})
+
+
+@pytest.mark.parametrize(
+    ("answer", "option"),
+    [
+        (TREC["answer"], "--map 'answer=join(`\" \"`, answer[].text)'"),
+        (["Ice floats.", "It is light."], "--map 'answer=join(`\" \"`, answer)'"),
+    ],
+)
+def test_an_answer_in_parts_names_the_option_that_joins_them(answer: Any, option: str) -> None:
+    with pytest.raises(BadInput) as caught:
+        list(Reading([{"question": "?", "answer": answer}]))
+    assert str(caught.value) == f"records:1: answer: expected text, found a list; join its texts: {option}"
+    mapping = {"answer": option.removeprefix("--map 'answer=").removesuffix("'")}
+    (example,) = Reading([{"question": "?", "answer": answer}], mapping=mapping).singles()
+    assert (example.answer or "").startswith("Ice ")
+
+
+def test_init_leaves_exact_match_out_where_references_are_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    long = {"question": "How?", "answer": "So.", "references": ["word " * 30]}
+    for name, record in (("long", long), ("short", {**long, "references": ["Seven dams."]})):
+        Path(f"{name}.jsonl").write_text(json.dumps(record) + "\n", "utf-8")
+        assert in_process(["init", f"{name}.jsonl", "--out", f"{name}.yaml"]) == 0
+    assert "\n      - climaqa.exact_match\n" in Path("short.yaml").read_text("utf-8")
+    written = Path("long.yaml").read_text("utf-8")
+    assert "- climaqa.exact_match" not in written
+    assert "# climaqa.exact_match: is for references of a few words; these have 30 or more" in written
