@@ -56,7 +56,9 @@ def test_of_several_systems_the_first_is_held_against_the_second_at_the_level_of
 
 def test_a_lead_that_rests_on_fewer_than_six_unlike_questions_could_be_chance(tmp_path):
     def lead(won: int) -> str:
-        return said(tmp_path, {RELEVANCE: {"new": [1.0] * 40, "old": [0.0] * won + [1.0] * (40 - won)}})
+        new: list[float | None] = [1.0] * 40
+        old: list[float | None] = [float(i >= won) for i in range(40)]
+        return said(tmp_path, {RELEVANCE: {"new": new, "old": old}})
 
     assert lead(2) == lead(5) == "No lead is clear. Could be chance: new leads on Question relevance."
     assert lead(6) == "new is ahead on Question relevance."

@@ -214,12 +214,12 @@ def _interval(differences: Floats, clusters: Ints | None, limits: Limits) -> Est
         low, high = min(hall.low, missed[0]), max(hall.high, missed[1])
         method = hall.method if (low, high) == hall.ends else MISSED
     needed = _needed(float(np.median(means)) if method == GAFFKE else 0.0, limits)
-    reason = None
+    too_few = None
     if needed is not None and needed > effective:
         have = f"{len(means)} {'questions' if clusters is None else 'clusters'}"
         have += "" if hall.effective is None else f" ({hall.effective:.1f} effective)"
-        reason = f"{have} are too few: at least {needed} are needed to exclude that they missed {limits.margin:g}"
-    return replace(hall, low=low, high=high, method=method, remark=None, reason=reason)
+        too_few = f"{have} are too few: at least {needed} are needed to exclude that they missed {limits.margin:g}"
+    return replace(hall, low=low, high=high, method=method, remark=None, reason=too_few)
 
 
 def _unlike_the_most_frequent(means: Floats, largest: float) -> int:

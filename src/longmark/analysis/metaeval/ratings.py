@@ -267,7 +267,7 @@ class _Sample:
         the mean of those that have all columns, as in `compare`. systems: the rows of each."""
         places = {question: place for place, question in enumerate(dict.fromkeys(item.question for item in self.items))}
         asked = np.array([places[item.question] for item in self.items], dtype=np.int64)
-        complete = ~np.isnan(np.stack(columns)).any(axis=0)
+        complete = np.asarray(~np.isnan(np.stack(columns)).any(axis=0))
         tables = np.full((len(columns), len(places), len(systems)), np.nan)
         for system, rows in enumerate(systems):
             used = rows[complete[rows]]
