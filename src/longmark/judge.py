@@ -200,7 +200,7 @@ def _cut_while_thinking(judge: ChatHandle, reply: ChatReply) -> str | None:
 
 # Readers ---------------------------------------------------------------------------------------------------------
 
-_NUMBER = r"(-?[0-9]+(?:\.[0-9]+)?)(?:\s*/\s*100)?\.?"
+_NUMBER = r"(-?[0-9]+(?:\.[0-9]+)?)(?:\s*/\s*([0-9]+))?\.?"
 _ALONE = re.compile(rf"\A[*`\s]*{_NUMBER}[*`\s]*\Z")
 _LABELLED = re.compile(rf"\A[*`\s]*score[*`\s]*[:=][*`\s]*{_NUMBER}[*`\s]*\Z", re.IGNORECASE)
 _NAMED = re.compile(r"\A[*`\s]*label[*`\s]*[:=](.*)\Z", re.IGNORECASE)
@@ -226,16 +226,26 @@ def _last_line(text: str) -> str:
 
 
 def number(low: float, high: float) -> Reader[float]:
-    """Reads `N` as the complete reply, or `score: N` as its last line; both may end in `/100`."""
+    """Reads `N` as the complete reply, or `score: N` as its last line; both may end in `/HIGH`, the top of the scale.
+
+    Unreadable if the number is not on this scale: outside it, of another top (`8/10` on 0 to 100), or a decimal from 0
+    to 1 where the scale goes on: a judge that replies 0.8 on 0 to 100 means a share, and 0.8 of 100 would be near 0.
+    """
 
     def read(reply: ChatReply) -> float:
         text = _text(reply)
         found = _ALONE.match(text) or _LABELLED.match(_last_line(text))
         if found is None:
             raise Unreadable("it is not a single number")
-        if not low <= float(found[1]) <= high:
-            raise Unreadable(f"{found[1]} is not between {low:g} and {high:g}")
-        return float(found[1])
+        digits, top = found[1], found[2]
+        value = float(digits)
+        if top is not None and float(top) != high:
+            raise Unreadable(f"{digits}/{top} is not on the scale from {low:g} to {high:g}")
+        if not low <= value <= high:
+            raise Unreadable(f"{digits} is not between {low:g} and {high:g}")
+        if "." in digits and 0 < abs(value) <= 1 and low < 1 < high:
+            raise Unreadable(f"{digits} looks like a share of 1, and the scale is from {low:g} to {high:g}")
+        return value
 
     return Reader(read, max_tokens=64, wants=f"a number from {low:g} to {high:g}")
 

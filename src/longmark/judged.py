@@ -128,12 +128,17 @@ class ScorePrompts:
                 return value, {**more, **_without("the reply is only a score")}
             given = form.read(reply)
             try:
-                value, more = self.number.read(ChatReply(str(given.score).removesuffix(".0")))
+                value, more = self.number.read(ChatReply(self._written(given.score)))
             except Unreadable as error:
                 raise Unreadable(f"the score in its JSON cannot be used: {error}") from None
             return value, {**more, **given.evidence()}
 
         return Reader(read, REASON_TOKENS, schema=schema)
+
+    def _written(self, score: int | float | str) -> str:
+        """A score of the JSON as a reply has it. A label that is a number may be written `4.0`; where numbers are read,
+        1.0 is not 1: it can be a share."""
+        return str(score).removesuffix(".0") if self.score_schema.get("type") == "string" else str(score)
 
 
 def score_prompts(
@@ -216,6 +221,7 @@ def judged_metric(
     combine: Combine | None = None,
     bounds: Bounds = (0, 1),
     higher_is_better: bool = True,
+    version: int = 1,
 ) -> Metric:
     """The declaration of a metric whose score is `judged_score`, within bounds.
 
@@ -224,7 +230,7 @@ def judged_metric(
     for each judge and reference.
 
     empty_answer: the score of an empty answer, without a call; None: it is unscored (`undefined`). combine: makes the
-    metric's score from (the judge's score, example, reference, parameters).
+    metric's score from (the judge's score, example, reference, parameters). version: as of `Metric`.
     """
     inputs = prompts.text.inputs
 
@@ -266,6 +272,7 @@ def judged_metric(
         params=params,
         calls=calls,
         judged=True,
+        version=version,
         view="judges",
         silence=Silence(empty=empty_answer.value if empty_answer else "undefined"),
     )

@@ -209,10 +209,16 @@ class _Labels(RootModel[dict[str, str]]):
     model_config = ConfigDict(strict=True)
 
 
+def _folded(label: str) -> str:
+    return label.strip().casefold()
+
+
 @lru_cache
 def labels_reader(count: int, labels: tuple[str, ...] = LABELS) -> Reader[list[str]]:
-    """Reads one of the labels for each number from 1 to count. Unreadable unless there is exactly one for each."""
+    """Reads one of the labels for each number from 1 to count; case does not matter. Unreadable unless there is exactly
+    one for each."""
     numbers = [str(n) for n in range(1, count + 1)]
+    by_word = {_folded(label): label for label in labels}
     schema = object_schema({number: {"type": "string", "enum": list(labels)} for number in numbers})
 
     def complete(given: _Labels) -> list[str]:
@@ -222,9 +228,9 @@ def labels_reader(count: int, labels: tuple[str, ...] = LABELS) -> Reader[list[s
         if missing or extra:
             what = f"no label for {', '.join(missing[:5])}" if missing else f"{extra[0]!r} is no number of a statement"
             raise Unreadable(f"it needs one label for each number from 1 to {count}: {what}")
-        if wrong := [number for number in numbers if found[number] not in labels]:
+        if wrong := [number for number in numbers if _folded(found[number]) not in by_word]:
             raise Unreadable(f"{wrong[0]}: {found[wrong[0]]!r} is not one of {', '.join(labels)}")
-        return [found[number] for number in numbers]
+        return [by_word[_folded(found[number])] for number in numbers]
 
     return structure(_Labels, 64 + 16 * count, schema).then(complete)
 

@@ -68,5 +68,6 @@ def caution(params: Params, limit: float) -> str:
 
 
 METRIC = replace(
-    judged_metric(PROMPTS, empty_answer=EMPTY_ANSWER, params=Params, combine=_with_exact_match), caution=caution
+    judged_metric(PROMPTS, empty_answer=EMPTY_ANSWER, params=Params, combine=_with_exact_match, version=2),
+    caution=caution,
 )

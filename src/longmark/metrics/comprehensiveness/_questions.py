@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, BeforeValidator, ConfigDict
 
 from longmark.concurrency import concurrently
 from longmark.judge import TOP_LOGPROBS, Reader, Unreadable, ask, structure
@@ -82,6 +83,15 @@ class Answer:
     confidence: Graded
 
 
+def _no_truth(value: Any) -> Any:
+    if isinstance(value, bool):
+        raise ValueError("expected a whole number, found true or false")
+    return value
+
+
+_WholeNumber = Annotated[int, BeforeValidator(_no_truth)]  # pydantic takes true for 1
+
+
 class _Form(BaseModel):
     model_config = ConfigDict(json_schema_extra={"additionalProperties": False})
 
@@ -92,7 +102,7 @@ class _Mined(_Form):
 
 class _GradedQuestion(_Form):
     question: str
-    relevance: int
+    relevance: _WholeNumber
 
 
 class _Refined(_Form):
@@ -101,7 +111,7 @@ class _Refined(_Form):
 
 class _GradedAnswer(_Form):
     answer: str
-    confidence: int
+    confidence: _WholeNumber
 
 
 class _Answered(BaseModel):

@@ -105,5 +105,9 @@ async def rate(models: Models, params: Any, texts: dict[str, str]) -> dict[str, 
 
 
 METRIC = pair_metric(
-    *(score, (REVIEW, CHAIR), ReferParams), lambda params, _judges: 2 * (len(parts(params.panel, "reviewers")) + 1)
+    score,
+    (REVIEW, CHAIR),
+    ReferParams,
+    lambda params, _judges: 2 * (len(parts(params.panel, "reviewers")) + 1),
+    version=2,
 )
