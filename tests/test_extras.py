@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-EXTRAS = """bm25s evalica faiss matplotlib networkx numpy peft pint pyarrow pypdf rapidfuzz regex sacrebleu scipy
+EXTRAS = """bm25s evalica faiss matplotlib networkx numpy peft pint pyarrow pypdf rapidfuzz sacrebleu scipy
 sklearn sentence_transformers tokenizers torch transformers xllamacpp"""
 JUDGE = "m@http://127.0.0.1:9/v1"  # nobody listens: a call would be an error of its own
 COMMANDS = {

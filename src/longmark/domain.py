@@ -22,6 +22,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from longmark.errors import BadInput, UnknownName, UserError
 from longmark.records import yaml_file
 from longmark.records.files import at
+from longmark.records.same import canonical, comparable
 from longmark.records.values import found, problems
 from longmark.records.yaml_file import repeats
 
@@ -31,9 +32,8 @@ PARAPHRASE = "paraphrase"  # the variant that changes no slot; every domain has 
 
 _MOST_SHOWN = 100  # contradictions in one file that are worded
 _FREE = ""  # the key of a slot's values if they depend on no other slot
-_LETTER = (
-    "0-9A-Za-z\u00c0-\u024f\u0370-\u052f"  # scripts that put spaces between words: elsewhere there is no word's end
-)
+# Letters and marks of scripts that put spaces between words: elsewhere there is no word's end.
+_LETTER = "0-9A-Za-z\u00c0-\u024f\u0300-\u0dff\u10a0-\u10ff\u1200-\u137f\u1e00-\u1fff"
 _NAME = re.compile("[a-z][a-z0-9_]*")
 _PLACE = re.compile(r"\{([^{}]*)\}")
 
@@ -116,7 +116,7 @@ def _pattern(surfaces: tuple[str, ...]) -> re.Pattern[str]:
 
 def _loosely(form: str) -> str:
     loose = {" ": r"\s+", "-": "[-\u2010-\u2014]", "'": "['\u2019]", "\u2019": "['\u2019]"}
-    return "".join(loose.get(char, re.escape(char)) for char in " ".join(form.split()))
+    return "".join(loose.get(char, re.escape(char)) for char in " ".join(canonical(form).split()))
 
 
 class Dimension(_Part):
@@ -331,7 +331,7 @@ def _of_templates(domain: Domain, known: Mapping[str, Slot]) -> Iterator[tuple[t
 
 
 def _folded(text: str) -> str:
-    return " ".join(text.casefold().split())
+    return comparable(text)
 
 
 def _unknown(name: str, known: Mapping[str, Slot]) -> str:

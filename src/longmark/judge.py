@@ -26,6 +26,7 @@ from longmark.models.thinking import split
 from longmark.prompts import Prompt
 from longmark.records import Example
 from longmark.records.files import parse_json
+from longmark.records.same import comparable
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -256,14 +257,14 @@ def choice(labels: Sequence[str], max_tokens: int = 64) -> Reader[str]:
     Case, and spaces, asterisks, backquotes and full stops around the label, are ignored. So are quotation marks, except
     in the last line of several, which may be a quotation. A label anywhere else is not read.
     """
-    folded = {label.strip(_MARKS + _QUOTES).casefold(): label for label in labels}
+    folded = {comparable(label.strip(_MARKS + _QUOTES)): label for label in labels}
 
     def read(reply: ChatReply) -> str:
         text = _text(reply)
         last = _last_line(text)
         named = _NAMED.match(last)
         for found, around in ((text, _MARKS + _QUOTES), (last, _MARKS), (named[1] if named else "", _MARKS + _QUOTES)):
-            label = folded.get(found.strip(around).casefold())
+            label = folded.get(comparable(found.strip(around)))
             if label is not None:
                 return label
         raise Unreadable(f"neither the whole of it nor its last line is one of {', '.join(labels)}")
@@ -335,7 +336,7 @@ def expected(values: Mapping[str, float]) -> Reader[Graded]:
         first = reply.logprobs[0]
         weights = dict.fromkeys(values, 0.0)
         for token, logprob in first.top or ((first.token, first.logprob),):
-            label = token.strip().casefold()
+            label = comparable(token.strip())
             if label in weights:
                 weights[label] += math.exp(logprob)
         mass = math.fsum(weights.values())

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from longmark.errors import UserError
 from longmark.records import Context, Example, Row, Signature, Usage
 from longmark.records.read import Reading
+from longmark.records.same import canonical
 from longmark.records.write import placed_rows, read_rows, replacing, write_examples, write_rows
 from longmark.scores.files import examples_of
 from longmark.scores.manifest import read_manifest
@@ -43,7 +44,11 @@ def check_suffix(suffix: str) -> None:
 
 
 # No lone surrogates (UTF-8 has none) and no NUL, which reading refuses.
-TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\x00"), max_size=40).filter(lambda text: text != '""')
+TEXT = (
+    st.text(st.characters(codec="utf-8", exclude_characters="\x00"), max_size=40)
+    .filter(lambda text: text != '""')
+    .map(canonical)
+)
 FILLED = TEXT.filter(lambda text: bool(text.strip()))
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.floats(allow_nan=False, allow_infinity=False) | TEXT,

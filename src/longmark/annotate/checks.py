@@ -25,6 +25,7 @@ from longmark.annotate.study import (
 from longmark.errors import UnknownName, UserError
 from longmark.records import yaml_file
 from longmark.records.files import parse_json, text
+from longmark.records.same import comparable
 from longmark.records.values import Problem, found, missing, problems
 from longmark.records.yaml_file import Where, repeats
 
@@ -144,8 +145,8 @@ def _wrong_answer(field: AskedField, answer: Any) -> str | None:
     known = getattr(field, "possible", [])
     if isinstance(field, Scale):
         known = [str(number) for number in range(field.min, field.max + 1)]
-    possible = {one.casefold() for one in known}
-    wrong = [one for one in given if known and one.casefold() not in possible]
+    possible = {comparable(one) for one in known}
+    wrong = [one for one in given if known and comparable(one) not in possible]
     if not wrong and given:
         return None
     return f"{wrong[0] if wrong else found(answer)} is not a value of {field.name}: {', '.join(known[:20])}"

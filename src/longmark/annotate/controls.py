@@ -18,14 +18,10 @@ from longmark.annotate.language import sayer
 from longmark.annotate.study import TIE, VERDICTS, AskedField, Matrix, Study
 from longmark.annotate.values import Form
 from longmark.annotate.words import TITLES, Say, as_words, label_of, loaded, shown_side
+from longmark.text.words import word_spans
 
 _DIGITS = "1234567890"
 _MOST_BUTTONS = 11  # points of a scale that are shown as buttons; above them a number is typed
-_WORD = re.compile(r"\w+(?:[-'’.·]\w+)*")
-# Thai, Lao, Burmese, Khmer, kana, Chinese: scripts that write words without spaces.
-_UNSPACED = re.compile(
-    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
-)
 _TYPED = "Select a word in the text above, or type it as it is written there"
 IMPOSSIBLE = '{"impossible":true}'
 # Read beside the answer, and one tap away on a phone.
@@ -293,13 +289,13 @@ class _Maker:
         text = shown_text(self.item, asked.over, False)
         given = loaded(self._first(posted))
         given = given if isinstance(given, dict) else {}
-        found = [match.span() for match in _WORD.finditer(text)]
-        places = {(start, end) for start, end in found if not _UNSPACED.search(text, start, end)}
-        typed = len(places) < len(found)
+        spans = list(word_spans(text, joined=True))
+        places = {(span.start, span.end) for span in spans if span.spaced}
+        typed = len(places) < len(spans)
         start, end = given.get("start"), given.get("end")
         chosen = (start, end) if isinstance(start, int) and isinstance(end, int) else (0, 0)
         if typed and given.get("quote") and text[slice(*chosen)] == given["quote"]:
-            places.add(chosen)
+            places = {place for place in places if place[1] <= chosen[0] or place[0] >= chosen[1]} | {chosen}
         pieces: list[tuple[str, Choosable | None]] = []
         end = 0
         for place in sorted(places):

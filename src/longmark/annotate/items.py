@@ -23,6 +23,7 @@ from longmark.records.benchmark import COLUMNS as BENCHMARK_COLUMNS
 from longmark.records.example import question_hash
 from longmark.records.files import BadLines, parse_json
 from longmark.records.read import Reading
+from longmark.records.same import comparable
 from longmark.records.values import Problem, found, missing, name, text
 from longmark.scores.answer_texts import answer_sha256
 from longmark.scores.draws import read_draw
@@ -135,7 +136,7 @@ def warnings(study: Study, items: Sequence[Item]) -> list[str]:
     if study.blind.systems == "hidden":
         for item in items:
             for system in set(item.systems.values()):
-                if len(system) > 2 and any(system.casefold() in one.casefold() for one in _words(item.shown)):
+                if len(system) > 2 and any(comparable(system) in comparable(one) for one in _words(item.shown)):
                     result.append(f'item {item.id}: its text contains "{system}", the name of a hidden system')
     rest = len(result) - _MOST_WARNINGS
     return result[:_MOST_WARNINGS] + ([f"… and {rest:,} more texts that name a system"] if rest > 0 else [])
@@ -311,10 +312,10 @@ class _Reader:
         """The items with ids that occur once and, where systems are hidden, do not name one."""
         hidden = self.study.blind.systems == "hidden"
         counts = Counter(item.id for item in items)
-        systems = {name.casefold() for item in items for name in item.systems.values() if len(name) > 1}
+        systems = {comparable(name) for item in items for name in item.systems.values() if len(name) > 1}
         named: dict[str, Item] = {}
         for item in items:
-            betrays = hidden and any(system in item.id.casefold() for system in systems)
+            betrays = hidden and any(system in comparable(item.id) for system in systems)
             if betrays or (counts[item.id] > 1 and item.systems):
                 key = orjson.dumps([self.source.seed, item.id, sorted(item.systems.items())])
                 item = replace(item, id="i" + hashlib.sha256(key).hexdigest()[:12])

@@ -43,6 +43,7 @@ from longmark.annotate.study import (
     Spans,
     Study,
 )
+from longmark.records.same import comparable, place_of
 from longmark.records.values import Problem
 from longmark.records.values import text as text_of
 
@@ -130,9 +131,11 @@ def _same(value: Any, answer: Any) -> bool:
     if isinstance(value, Mapping) and not isinstance(answer, Mapping):  # an edit's verdict; a cloze's word
         value = value.get("verdict") or value.get("quote") or next(iter(value), None)
     if isinstance(value, list) or isinstance(answer, list):
-        both = [set(map(str, one)) if isinstance(one, list) else {str(one)} for one in (value, answer)]
+        both = [
+            {comparable(str(part)) for part in (side if isinstance(side, list) else [side])} for side in (value, answer)
+        ]
         return both[0] == both[1]
-    return value is not None and str(value).casefold() == str(answer).casefold()
+    return value is not None and comparable(str(value)) == comparable(str(answer))
 
 
 class _Form:
@@ -283,8 +286,7 @@ def _json(raw: str) -> Any:
 
 def _find(shown: str, quote: str) -> dict[str, Any]:
     """The first place of a quote in a text. Raises Problem."""
-    start = shown.find(quote) if quote else -1
-    place = (start, start + len(quote)) if start >= 0 else rich(shown).find(quote)  # copied from the rendered text
+    place = place_of(quote, shown) or rich(shown).find(quote)  # copied from the rendered text
     if place is None:
         raise Problem(f'"{quote[:60]}" is not in the text; copy the words as they stand')
     return {"start": place[0], "end": place[1], "quote": shown[slice(*place)]}

@@ -19,6 +19,7 @@ from typing import Any
 from longmark.domain import Domain, Slot, Variant
 from longmark.errors import LongmarkError
 from longmark.records import Example
+from longmark.records.same import comparable
 
 
 class NotMade(LongmarkError):
@@ -38,7 +39,7 @@ def perturbed(example: Example, variant: Variant, domain: Domain, seed: int) -> 
     ]
     new = dict(old)
     exchanges: list[_Exchange] = []
-    taken = {_value(old, slot).casefold() for slot in domain.slots if slot.name not in variant.change}
+    taken = {comparable(_value(old, slot)) for slot in domain.slots if slot.name not in variant.change}
     for slot in (slot for slot in domain.slots if slot.name in variant.change):
         value = _value(old, slot)
         if not value:
@@ -47,14 +48,14 @@ def perturbed(example: Example, variant: Variant, domain: Domain, seed: int) -> 
             raise NotMade(
                 f"the {slot.name} of its profile is no text" if no_text else f"its profile has no {slot.name}"
             )
-        others = [one for one in slot.choices(new) if one.casefold() != value.casefold()]
-        choices = _choices(slot, [one for one in others if one.casefold() not in taken], old, variant, domain)
+        others = [one for one in slot.choices(new) if comparable(one) != comparable(value)]
+        choices = _choices(slot, [one for one in others if comparable(one) not in taken], old, variant, domain)
         if not choices:
             on = f" for the {slot.given} {new.get(slot.given)}" if slot.given else ""
             but = " than what another slot of its profile has" if others else ""
             raise NotMade(f"the domain has no other {slot.name}{on}{but}")
         new[slot.name] = choices[int(draw() * len(choices))]
-        taken.add(new[slot.name].casefold())
+        taken.add(comparable(new[slot.name]))
         found = [
             _Exchange(match.start(), match.end(), value, _like(match[0], slot, value, new[slot.name]))
             for match in slot.pattern(value).finditer(question)

@@ -34,6 +34,7 @@ from longmark.records.example import question_hash
 from longmark.records.parts import part_of
 from longmark.records.read import ExampleSource, Reading
 from longmark.records.row import Usage
+from longmark.records.same import comparable
 from longmark.records.verdicts import UnreadableJudge, Verdicts
 from longmark.records.write import read_rows
 from longmark.workspace import now
@@ -469,4 +470,4 @@ class ProfileCheck:
 
 
 def _folded(value: str) -> str:
-    return " ".join(value.casefold().split())
+    return comparable(value)

@@ -35,6 +35,7 @@ from longmark.models.handles import Models
 from longmark.prompts import INPUT_ORDER, Prompt
 from longmark.records import Example, yaml_file
 from longmark.records.files import at
+from longmark.records.same import comparable
 from longmark.records.values import found, problems
 
 TOTAL = "total"
@@ -110,7 +111,7 @@ class Criterion(_Part):
     def values(self) -> dict[str, float]:
         """Label -> value, of a scale whose labels a reply names; empty: a range. ValueError for no scale."""
         if isinstance(self.scale, dict):
-            if len(set(self.scale.values())) < 2 or len({label.casefold() for label in self.scale}) < len(self.scale):
+            if len(set(self.scale.values())) < 2 or len({comparable(label) for label in self.scale}) < len(self.scale):
                 raise ValueError("expected two or more labels, different in more than case, with two or more values")
             if len(self.scale) > _POINTS or any("\n" in label or not label.strip() for label in self.scale):
                 raise ValueError(f"expected at most {_POINTS} labels of one line each")
@@ -158,7 +159,7 @@ class Criterion(_Part):
             score, schema = f"one of these: {', '.join(values)}", {"type": "string", "enum": list(values)}
             text = choice(tuple(values)).then(lambda label: (values[label], {"label": label}))
             tokens, token_form = _tokens(values), form
-            if set(tokens) != {label.casefold() for label in values}:
+            if set(tokens) != {comparable(label) for label in values}:
                 named = ", ".join(f"{token.upper()} for {label}" for token, label in zip(tokens, values, strict=True))
                 token_form = f"Reply with one letter and nothing else: {named}."
         else:
@@ -359,7 +360,7 @@ def _wrong(rubric: Rubric, single: bool) -> Iterator[tuple[tuple[Any, ...], str]
 
 def _tokens(values: Mapping[str, float]) -> dict[str, float]:
     """One token for each label: yes and no, single characters as they are, else letters in the order of the labels."""
-    folded = {label.casefold(): value for label, value in values.items()}
+    folded = {comparable(label): value for label, value in values.items()}
     if set(folded) == {"yes", "no"} or all(len(label) == 1 for label in folded):
         return folded
     return dict(zip(string.ascii_lowercase, values.values(), strict=False))

@@ -2,14 +2,13 @@
 
 Lucene's form of the formula, by default with k1 = 1.5 and b = 0.75 (those of bm25s; OpenSearch, which CCRS uses, has
 k1 = 1.2). Scores are sums over the question's words, at least 0, without an upper end; a passage that shares no word
-with the question is never found.
+with the question is never found. The words are those of `text.words`: no stemming and no list of stop words, so that
+every language is treated alike; scripts that put no spaces between words, and Korean, give pairs of characters.
 """
 
 from __future__ import annotations
 
 import math
-import re
-import unicodedata
 from array import array
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -17,34 +16,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from longmark.errors import UserError, library
+from longmark.text.words import words
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
 METHOD = "lucene"
-
-WORDS_VERSION = 1  # stands in an index: one made with another `tokenize` cannot be asked with this one
-UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
-_WORD = re.compile(rf"[{UNSPACED}]+|[^\W_{UNSPACED}]+")
-_IS_UNSPACED = re.compile(rf"[{UNSPACED}]")
-
-
-def tokenize(text: str) -> list[str]:
-    """The words of a text in their order: letters and digits, case folded, each as often as it occurs.
-
-    No stemming and no list of stop words, so that every language is treated alike. Scripts that put no spaces between
-    words give overlapping pairs of characters.
-    """
-    folded = text.lower() if text.isascii() else unicodedata.normalize("NFKC", text).casefold()
-    found = _WORD.findall(folded)
-    if text.isascii():
-        return found
-    return [part for word in found for part in (_pairs(word) if _IS_UNSPACED.match(word) else (word,))]
-
-
-def _pairs(run: str) -> tuple[str, ...]:
-    return tuple(run[i : i + 2] for i in range(len(run) - 1)) or (run,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +53,7 @@ class Bm25:
         vocabulary: dict[str, int] = {}
         numbers: list[array[int]] = []
         for text in texts:
-            numbers.append(array("i", [vocabulary.setdefault(word, len(vocabulary)) for word in tokenize(text)]))
+            numbers.append(array("i", [vocabulary.setdefault(word, len(vocabulary)) for word in words(text)]))
         weights = weights or Weights()
         index = bm25s.BM25(k1=weights.k1, b=weights.b, method=METHOD, backend="numpy")
         if not vocabulary:
@@ -96,7 +74,7 @@ class Bm25:
         """(passage, score) of the best k that share a word with the question, best first. UserError if the files of the
         index do not fit each other."""
         try:
-            known = self._index.get_tokens_ids(tokenize(question))
+            known = self._index.get_tokens_ids(words(question))
             if not known:
                 return []
             scores = self._index.get_scores_from_ids(known)

@@ -15,14 +15,18 @@ from pathlib import Path
 from typing import NamedTuple
 
 from longmark.errors import ModelNotInstalled, UserError, library
+from longmark.text.words import in_pairs, is_mark
 
 UNITS = ("characters", "tokens")
 
 # What a passage may end with, best first.
-_ENDS = (re.compile(r"\n\s*\n"), re.compile(r"[.!?…]['\")\]’”]*\s+|[。！？]['\")\]’”」』]*|\n"), re.compile(r"\s+"))
+_ENDS = (
+    re.compile(r"\n\s*\n"),
+    re.compile(r"[.!?…]['\")\]’”]*\s+|[。！？｡।॥؟۔]['\")\]’”」』]*|\n"),
+    re.compile(r"\s+"),
+)
 _LONGEST_END = 8  # characters that an end has before what follows it, about
 _SPACE = re.compile(r"\s+")
-_NO_SPACES = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,13 +123,17 @@ def _break(text: str, least: int, furthest: int) -> int:
         matches = ends.finditer(text, max(least - _LONGEST_END, 0), furthest)
         if (last := max((match.end() for match in matches), default=0)) > least:
             return last
+    while furthest > least + 1 and is_mark(text[furthest]):
+        furthest -= 1  # a mark belongs to the letter before it
     return furthest
 
 
 def _next_start(text: str, start: int, end: int, earliest: int) -> int:
     """The beginning of the next passage: the first beginning of a word from `earliest` on, at most `end`."""
     at = max(earliest, start + 1)
-    if at < end and not text[at - 1].isspace() and not text[at].isspace() and not _NO_SPACES.match(text[at]):
+    while at < end and is_mark(text[at]):
+        at += 1
+    if at < end and not text[at - 1].isspace() and not text[at].isspace() and not in_pairs(text[at]):
         space = _SPACE.search(text, at, end)
         at = space.end() if space else end
     return _skip_space(text, min(at, end))

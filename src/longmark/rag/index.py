@@ -25,7 +25,7 @@ from longmark.models.handles import Models
 from longmark.models.protocols import Embedder
 from longmark.models.trust import wrote
 from longmark.rag import dense
-from longmark.rag.bm25 import METHOD, WORDS_VERSION, Bm25, Weights
+from longmark.rag.bm25 import METHOD, Bm25, Weights
 from longmark.rag.chunk import Chunker, Chunking
 from longmark.rag.documents import Document, Documents, Unread
 from longmark.rag.passages import LINES, OFFSETS, Passages, Stored, Writer
@@ -33,6 +33,7 @@ from longmark.records.files import BadLines, read_object
 from longmark.records.read import seen_ids
 from longmark.records.values import in_one_line
 from longmark.records.write import write_object
+from longmark.text.words import WORDS_VERSION
 from longmark.workspace import replaced
 
 FORMAT = 1

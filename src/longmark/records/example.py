@@ -11,8 +11,9 @@ from functools import cache
 from typing import Any, ClassVar, Literal, Self
 
 import orjson
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
+from longmark.records.same import all_canonical, comparable
 from longmark.records.turn import Context, Turn, shown
 
 EntailmentLabel = Literal["entails", "contradicts", "neutral"]
@@ -30,6 +31,8 @@ _FIRST = frozenset(("id", "question_id", "question", "answer", "a", "b"))
 
 class Question(BaseModel):
     """What was asked, and what is known of it: the fields of an `Example` (one answer) and of a `Pair` (two).
+
+    Texts and ids are in Unicode's normal form C, whatever form a file has, so that canonically equal ones are equal.
 
     id              unique in a file; else a hash of the content
     question_id     pairs systems, runs and variants; else a hash of the question, case and space folded
@@ -72,6 +75,11 @@ class Question(BaseModel):
         "contexts": {"__all__": {"page"}},
         "turns": {"__all__": {"contexts": {"__all__": {"page"}}}},
     }
+
+    @field_validator("*")
+    @classmethod
+    def _in_one_form(cls, value: Any, info: ValidationInfo) -> Any:
+        return value if info.field_name in ("meta", "graph") else all_canonical(value)
 
     @model_validator(mode="after")
     def _claims_fit(self) -> Self:
@@ -160,6 +168,5 @@ def _check_count(field: str, found: Sized, expected: Sized, what: str) -> None:
 
 
 def question_hash(question: str) -> str:
-    """The question_id of a question that has none: 16 hex digits, the same for any case and spacing."""
-    folded = " ".join(question.casefold().split())
-    return hashlib.sha256(folded.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    """The question_id of a question that has none: 16 hex digits, the same for any case, spacing and composition."""
+    return hashlib.sha256(comparable(question).encode("utf-8", "surrogatepass")).hexdigest()[:16]

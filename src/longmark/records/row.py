@@ -13,6 +13,7 @@ from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from longmark.records.files import parse_json
 from longmark.records.metric_name import escaped, written
+from longmark.records.same import all_canonical
 from longmark.records.values import found, in_one_line
 
 ABSENT = {
@@ -172,6 +173,8 @@ class Row:
         ValueError if it is not a row."""
         if not isinstance(data, dict):
             raise ValueError(f"expected an object, found {found(data)}")
+        names = ((name, data[name]) for name in ("example_id", "question_id", "system") if name in data)
+        data = {**data, **{name: all_canonical(value) for name, value in names}}
         question = data["example_id"] if isinstance(data.get("example_id"), str) else ""
         try:
             row: Row = _rows().validate_python({"question_id": question, **_DEFAULTS, **data})

@@ -6,8 +6,9 @@ import hashlib
 from collections.abc import Iterable
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, field_validator
 
+from longmark.records.same import all_canonical
 from longmark.records.values import Problem, found, missing, name, text
 
 Role = Literal["user", "assistant", "system", "tool"]
@@ -26,6 +27,8 @@ class Context(BaseModel):
     id: str | None = None
     page: str | None = None
 
+    _in_one_form = field_validator("*")(all_canonical)
+
 
 class Turn(BaseModel):
     """A turn of a conversation. text: "" where it has none; name: of the speaker or the tool; calls: of tools, each as
@@ -40,6 +43,8 @@ class Turn(BaseModel):
     calls: tuple[str, ...] = ()
     contexts: tuple[Context, ...] = ()
     references: tuple[str, ...] = ()
+
+    _in_one_form = field_validator("*")(all_canonical)
 
 
 def shown(turns: Iterable[tuple[int, Turn]]) -> str:

@@ -14,6 +14,7 @@ from pydantic import ValidationError
 
 from longmark.errors import UnknownName
 from longmark.records.files import NotJson, parse_json
+from longmark.records.same import canonical, caseless
 
 _SHOWN = 40  # characters of a wrong value that a message shows
 _EXACT = 2**53  # from here on a float no longer holds every whole number
@@ -105,11 +106,11 @@ def _problem(one: Any, known: Sequence[str]) -> str:
 @lru_cache(maxsize=1024)  # every record of a file has the same columns
 def folded(column: str) -> str:
     """A column's name as it is compared: without case, with `-` and spaces as `_`."""
-    return column.strip().casefold().replace("-", "_").replace(" ", "_")
+    return caseless(column.strip()).replace("-", "_").replace(" ", "_")
 
 
 def text(field: str, value: Any) -> str:
-    """A text as it is. Raises Problem for anything else and for characters that cannot be stored or sent."""
+    """A text in normal form C. Raises Problem for anything else and for characters that cannot be stored or sent."""
     if not isinstance(value, str):
         raise Problem(f"{field}: expected text, found {found(value)}")
     if "\x00" in value:
@@ -122,7 +123,7 @@ def text(field: str, value: Any) -> str:
             if 0xDC80 <= code <= 0xDCFF:  # what `surrogateescape` makes of a byte that is not UTF-8
                 raise Problem(f"{field}: is not UTF-8 (byte 0x{code - 0xDC00:02X}); save the file as UTF-8") from None
             raise Problem(f"{field}: contains half a character (the lone surrogate U+{code:04X}); remove it") from None
-    return value
+    return canonical(value)
 
 
 def name(field: str, value: Any) -> str | None:
@@ -173,4 +174,4 @@ _ALIKE = str.maketrans(_CYRILLIC + _CYRILLIC_CAPITALS + _GREEK, "aeopcyxijshABEK
 
 def looks(name: str) -> str:
     """What names share that are hard to tell apart: without case, width, and the script of letters that look alike."""
-    return " ".join(unicodedata.normalize("NFKC", name).translate(_ALIKE).casefold().split())
+    return " ".join(caseless(unicodedata.normalize("NFKC", name).translate(_ALIKE)).split())

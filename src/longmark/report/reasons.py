@@ -13,31 +13,37 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from longmark.records import Row
+from longmark.records import Row, same
 from longmark.records.evidence import Judgement, Judgements, Passages
+from longmark.records.same import canonical
 from longmark.report.format import counted, short_models
 from longmark.report.view import View
+from longmark.text.words import between_words
 
 Places = dict[tuple[int, int], int]
 """Where quotes stand in an answer -> their numbers, from 1."""
 _FOLDED = {ord(mark): '"' for mark in "“”„‟«»"} | {ord(mark): "'" for mark in "‘’‚‛‹›`´"}
-_LETTER = r"[0-9A-Za-z\u00c0-\u024f\u0370-\u052f]"  # of scripts with spaces between words: Latin, Greek, Cyrillic
 _AROUND = ' "“”„«»'  # a quote is shown between marks of the page
 
 
 def place_of(quote: str, answer: str) -> tuple[int, int] | None:
     """Where a quote first stands in an answer, or None. Each run of white space is as any other, and so is each
-    quotation mark of a kind; marks around the quote may be missing in the answer."""
-    folded = quote.translate(_FOLDED).strip()
+    quotation mark of a kind; canonically equal texts are equal; marks around the quote may be missing in the answer."""
+    folded = canonical(quote).translate(_FOLDED).strip()
     for wanted in (folded, folded.strip("\"' ")):
         words = r"\s+".join(map(re.escape, wanted.split()))
         if not words:
             continue
-        begin = rf"(?<!{_LETTER})" if re.match(_LETTER, wanted) else ""
-        end = rf"(?!{_LETTER})" if re.search(rf"{_LETTER}\Z", wanted) else ""
-        if found := re.search(begin + words + end, answer.translate(_FOLDED)):
-            return found.span()
-    return None
+        spans = (match.span() for match in re.finditer(words, answer.translate(_FOLDED)))
+        if place := next((span for span in spans if _whole(answer, *span)), None):
+            return place
+    unseen = same.place_of(quote.strip(), answer)  # characters that are not seen in one of them
+    return unseen if unseen and _whole(answer, *unseen) else None
+
+
+def _whole(text: str, start: int, end: int) -> bool:
+    """Whether a part of a text begins and ends where words do."""
+    return between_words(text, start) and between_words(text, end)
 
 
 def marked(text: str, places: Places) -> Markup:

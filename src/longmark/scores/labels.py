@@ -33,6 +33,7 @@ from longmark.errors import UnknownName, UserError
 from longmark.progress import counted
 from longmark.records import sources
 from longmark.records.files import BadLines, at
+from longmark.records.same import comparable
 from longmark.records.values import Problem, folded, found, looks, missing
 from longmark.records.values import name as name_of
 from longmark.records.values import text as characters
@@ -442,7 +443,7 @@ class _Columns:
     def _known(self, name: str, text: str) -> str:
         if (known := self.form.known.get(name)) is None:
             return text
-        if (folded_text := text.casefold()) not in known:
+        if (folded_text := comparable(text)) not in known:
             raise Problem(f"{self.column(name)}: expected {' or '.join(known)}, found {found(text)}")
         return folded_text
 

@@ -19,6 +19,7 @@ from longmark.judge import ask, structure
 from longmark.models.handles import Models
 from longmark.prompts import Prompt, prompt
 from longmark.records import Example
+from longmark.records.same import comparable
 from longmark.text.pieces import pieces, utf8_size
 from longmark.text.sentences import sentences
 
@@ -172,4 +173,4 @@ def each_once(statements: Iterable[str]) -> dict[str, str]:
 
 def _folded(statement: str) -> str:
     """The wording without case, spacing and the final full stop."""
-    return " ".join(statement.split()).casefold().rstrip(".。")
+    return comparable(statement).rstrip(".。")

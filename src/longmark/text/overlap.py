@@ -1,15 +1,14 @@
 """Word overlap as a checker: the share of a statement's content words that are in the premise.
 
 It ignores meaning: for this checker "the dam did not break" supports "the dam broke". It costs nothing and needs no
-model; docs/checkers.md shows its agreement with human labels. A word is a run of letters and digits in any case;
-English function words do not count. In scripts without spaces between words (Han, kana, Thai, Lao, Khmer, Burmese)
-each pair of adjacent characters counts as a word; the agreement with people there is not measured.
+model; docs/checkers.md shows its agreement with human labels. The words are those of `text.words`; English function
+words do not count. In scripts without spaces between words, and in Korean, each pair of adjacent characters counts as a
+word; the agreement with people there is not measured.
 """
 
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Container, Iterable, Sequence
 from functools import partial
 from typing import Any
@@ -18,6 +17,7 @@ from longmark.concurrency import aside
 from longmark.errors import UserError
 from longmark.models.protocols import Capabilities
 from longmark.text.entailment import ENTAILS, NEUTRAL, Relation
+from longmark.text.words import words as words_of
 
 FUNCTION_WORDS = frozenset(
     (
@@ -28,12 +28,6 @@ FUNCTION_WORDS = frozenset(
 )
 SLOPE, BIAS = 2.985, -1.390  # log-odds of support by the share: fitted to people's labels (docs/checkers.md)
 THRESHOLD = 0.5
-NO_SPACES = (
-    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-)
-"""Characters of scripts without spaces between words, for a set of a pattern: Thai, Lao, Burmese, Khmer, kana, Han."""
-_WORD = re.compile(rf"[{NO_SPACES}]+|[^\W{NO_SPACES}]+")
-_UNDIVIDED = re.compile(f"[{NO_SPACES}]+")
 
 
 def overlap(statement: str, evidence: Sequence[str]) -> float | None:
@@ -49,22 +43,15 @@ def share_in(every: set[str], having: Container[str]) -> float | None:
 
 
 def words(texts: Iterable[str]) -> set[str]:
-    """The distinct words of texts in lower case; of a run in a script without spaces, its pairs of characters."""
-    found: set[str] = set()
-    for text in texts:
-        for word in _WORD.findall(text):
-            if len(word) > 2 and _UNDIVIDED.match(word):
-                found.update(word[i : i + 2] for i in range(len(word) - 1))
-            else:
-                found.add(word.lower())
-    return found
+    """The distinct words of texts, folded; of a run in a script without spaces, its pairs of characters."""
+    return {word for text in texts for word in words_of(text)}
 
 
 class OverlapChecker:
     """A `Checker` (text.entailment) without a model."""
 
     name = "overlap"  # as `--checker` and the manifest of a run have it
-    identity = f"word-overlap:2:{SLOPE}:{BIAS}"
+    identity = f"word-overlap:3:{SLOPE}:{BIAS}"
     capabilities = Capabilities()
     width: int | None = None
 

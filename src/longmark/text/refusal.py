@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from longmark.records.same import comparable
+
 NOTHING_RELEVANT = "The passages say nothing that is relevant to this question."
 """The reply that `rag answer --comprehensive` requests in this case."""
 
@@ -85,4 +87,4 @@ def declines(sentence: str) -> bool:
 
 
 def _folded(text: str) -> str:
-    return " ".join(text.replace("’", "'").casefold().split()).strip("\"'“” .。!！")
+    return comparable(text.replace("’", "'")).strip("\"'“” .。!！")

@@ -21,6 +21,7 @@ from longmark.rag.documents import Document
 from longmark.records import sources
 from longmark.records.benchmark import Item
 from longmark.records.files import BadLines, at
+from longmark.records.same import comparable
 from longmark.training.config import Finetune
 
 IGNORED = -100  # a label that adds nothing to the loss, in torch's cross-entropy
@@ -133,7 +134,7 @@ def _items(path: Path, settings: Finetune, left: Counter[str]) -> Iterator[tuple
 
 
 def _folded(item: Item) -> str:
-    return "".join((item.statement or item.question).casefold().split())
+    return "".join(comparable(item.statement or item.question).split())
 
 
 def is_chat(path: Path) -> bool:

@@ -17,6 +17,7 @@ import numpy as np
 from longmark.datasets.benchmark.cloze import no_term, stripped, word_counts
 from longmark.models.handles import Models
 from longmark.records.benchmark import Item
+from longmark.records.same import caseless
 from longmark.stats.proportion import clustered_share
 from longmark.stats.results import Estimate
 from longmark.stats.samples import Floats, Ints
@@ -69,8 +70,8 @@ def candidates(statement: str) -> tuple[str, ...]:
     found: dict[str, str] = {}
     for part in statement.split():
         word = stripped(part)
-        if word and word.casefold() not in FUNCTION_WORDS and no_term(statement, word) is None:
-            found.setdefault(word.casefold(), word)
+        if word and caseless(word) not in FUNCTION_WORDS and no_term(statement, word) is None:
+            found.setdefault(caseless(word), word)
     return tuple(found.values())
 
 
@@ -82,8 +83,8 @@ async def candidates_of(items: Sequence[Item], counts: Mapping[str, int], models
     most = max(counts.values(), default=0)
     numbers = []
     for n, word in every:
-        statement, own = items[n].statement or "", word.casefold()
-        folded, proposed = statement.casefold(), [one.casefold() for one in items[n].proposals]
+        statement, own = items[n].statement or "", caseless(word)
+        folded, proposed = caseless(statement), [caseless(one) for one in items[n].proposals]
         features: dict[str, float] = {
             "rarity": math.log((1 + most) / (1 + counts.get(own, 0))),
             "length": math.log(len(word)),
@@ -114,11 +115,11 @@ def too_few(families: Sequence[str]) -> str | None:
 def train(terms: Sequence[str], families: Sequence[str], given: Candidates, seed: int) -> tuple[Linear, Picked]:
     """The model of all statements, and how often it picks the experts' term in statements of families that it did not
     see. given: the candidates of the statements."""
-    wanted = [stripped(term).casefold() for term in terms]
-    chosen = [word.casefold() == wanted[n] for word, n in zip(given.words, given.statement, strict=True)]
+    wanted = [caseless(stripped(term)) for term in terms]
+    chosen = [caseless(word) == wanted[n] for word, n in zip(given.words, given.statement, strict=True)]
     y, fold = np.array(chosen, dtype=np.int64), folds([True] * len(wanted), families, seed)
     best = given.best(out_of_folds(given.inputs, y, fold[given.statement]))
-    hits = [float(one is not None and one[0].casefold() == term) for one, term in zip(best, wanted, strict=True)]
+    hits = [float(one is not None and caseless(one[0]) == term) for one, term in zip(best, wanted, strict=True)]
     able = np.bincount(given.statement, y, given.statements)
     words = np.bincount(given.statement, minlength=given.statements)
     chance = float((able / np.maximum(words, 1)).mean())

@@ -21,6 +21,7 @@ import orjson
 from longmark.records import STATUSES, Row
 from longmark.records.files import at, lines, opened
 from longmark.records.pair import example_of
+from longmark.records.same import comparable
 from longmark.report.answers import Shown
 from longmark.report.summary import Cell, Summary
 from longmark.scores.files import name_of
@@ -234,7 +235,7 @@ class Answers:
         columns = "number, examples.start, examples.size"
         query = f"SELECT {columns} FROM examples {joined} WHERE {' AND '.join(where)} ORDER BY {_ORDERS[order]}"
         found = self._db.execute(query, values)
-        words = asked.q.casefold().split()
+        words = comparable(asked.q).split()
         return [number for number, *_ in (self._with(words, found) if words else found)]
 
     def _with(self, words: Sequence[str], found: Iterator[tuple[int, int | None, int]]) -> Iterator[tuple[int, ...]]:
@@ -243,7 +244,7 @@ class Answers:
             for number, start, size in found:
                 if start is not None:
                     file.seek(start)
-                    texts = "\n".join(_texts(orjson.loads(file.read(size)))).casefold()
+                    texts = comparable("\n".join(_texts(orjson.loads(file.read(size)))))
                     if all(word in texts for word in words):
                         yield number, start, size
 

@@ -16,6 +16,7 @@ from jinja2 import Environment
 import longmark
 from longmark.engine.status import speed_of
 from longmark.records import STATUSES
+from longmark.records.same import comparable
 from longmark.report import sections
 from longmark.report.answers import entry
 from longmark.report.format import counted, duration, fixed, listed, metric_titles, short_models
@@ -127,7 +128,7 @@ def runs(site: Site, asked: dict[str, str]) -> str:
     every = site.folder.runs()
     readable = sorted((run for run in every.values() if not run.problem), key=lambda run: run.began, reverse=True)
     lines = [Line(run, site.summaries.of(run), progress(site, run, glance=True)) for run in readable]
-    metric, system, words = asked["metric"], asked["system"], asked["q"].casefold().split()
+    metric, system, words = asked["metric"], asked["system"], comparable(asked["q"]).split()
     titles = metric_titles(_names(metric, (line.metrics for line in lines)))
     systems = _names(system, (line.systems for line in lines))
     chosen = [
@@ -135,7 +136,7 @@ def runs(site: Site, asked: dict[str, str]) -> str:
         for line in lines
         if metric in ("", *line.metrics)
         and system in ("", *line.systems)
-        and all(word in line.run.name.casefold() for word in words)
+        and all(word in comparable(line.run.name) for word in words)
     ]
     sort = asked["sort"]
     if sort == "oldest":

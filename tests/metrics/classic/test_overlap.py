@@ -17,7 +17,7 @@ from longmark import metrics
 from longmark.metric import Score
 from longmark.metrics.classic import _tokens, bleu, length
 from longmark.metrics.classic._rouge import longest_in_common, ngrams_in_common, rouge
-from longmark.metrics.classic._tokens import Tokenizer, tokens
+from longmark.metrics.classic._tokens import Tokenizer
 from longmark.records import Example
 from longmark.testing import Scored, score_sync
 
@@ -96,7 +96,7 @@ def test_length_as_the_text_stands():
     ],
 )
 def test_tokens_of_every_script(tokenizer: Tokenizer, expected: list[str]):
-    assert list(tokens("Hôtel don't 北京2024 हिन्दी", tokenizer)) == expected
+    assert list(_tokens._tokens("Hôtel don't 北京2024 हिन्दी", tokenizer)) == expected
 
 
 def test_the_tokenizers_of_sacrebleu_are_theirs():
@@ -212,3 +212,43 @@ async def characters(answer: str) -> float:
     scores = await length.score(Example(id="1", answer=answer), None, length.Params())
     assert isinstance(scores["characters"], Score)
     return scores["characters"].value
+
+
+UNREAD = {
+    "a date that differs in its month": ("25 марта 1995", "25 мая 1995", 2 / 3),
+    "fell and rose": ("COVID-19は減少した", "COVID-19は増加した", 10 / 14),  # covid 19 は _ _ し た of 7
+    "a name and two contrary words": ("SARS-CoV-2 μειώθηκε", "SARS-CoV-2 αυξήθηκε", 3 / 4),
+    "no word in common": ("bà bán bò", "bé bẻ bí", 0),
+    "umlauts": ("Größe über alles", "Grösse ueber alles", 2 / 3),  # ß is ss without case
+}
+
+
+@pytest.mark.parametrize("case", UNREAD)
+@pytest.mark.parametrize("metric", ["rouge_1", "rouge_2", "rouge_l"])
+def test_rouge_does_not_score_what_is_left_of_words_that_its_tokenizer_loses_or_cuts(metric: str, case: str):
+    answer, reference, by_words = UNREAD[case]
+    one = scored(metric, answer, reference)
+    assert (one.value, one.status) == (None, "undefined")
+    assert "tokenizer=unicode" in str(one.reason)
+    if metric == "rouge_1":
+        assert scored(metric, answer, reference, tokenizer="unicode").value == pytest.approx(by_words)
+
+
+@pytest.mark.parametrize("metric", ["bleu", "length"])
+def test_a_tokenizer_by_spaces_does_not_take_a_run_of_chinese_for_a_word(metric: str):
+    example = Example(id="1", answer="2024年7月15日", references=("2024年7月16日",))
+    one = next(iter(score_sync(f"classic.{metric}", example).values()))
+    assert (one.value, one.status) == (None, "undefined")
+    assert "tokenizer=unicode" in str(one.reason)
+
+
+def test_chrf_with_words_follows_the_rule_and_names_its_own_remedy():
+    one = scored("chrf", "今天的天气很好", "今天天气好", word_order=2)
+    assert (one.value, one.status) == (None, "undefined")
+    assert "word_order=0" in str(one.reason)
+    assert scored("chrf", "今天的天气很好", "今天天气好").value is not None
+
+
+def test_a_name_in_a_long_english_text_is_no_reason_to_give_no_score():
+    text = "The writer José lived in a small house by the sea with his two sons and an old dog for many years."
+    assert scored("rouge_1", text, text).value == 1

@@ -22,6 +22,7 @@ from typing import NamedTuple
 from longmark.errors import BadInput, UserError
 from longmark.progress import counted
 from longmark.records.files import BadLines, at
+from longmark.records.same import comparable
 from longmark.scores.answer_texts import A_SHA256, ANSWER_SHA256, B_SHA256, OTHER_TEXT, labels_of_other_answers
 from longmark.scores.answers import AnswerScores, Named
 from longmark.scores.label_scales import NUMBER, DeclaredScale, declared_classes, shown_classes
@@ -109,7 +110,7 @@ def scale_of(
     if declared is not None:
         return _declared(ratings, words, declared, file)
     for meaning in _BINARY_WORDS:
-        if {word.casefold() for word in words} <= meaning.keys():
+        if {comparable(word) for word in words} <= meaning.keys():
             return _binary_words(words, meaning)
     texts = [rating for rating in ratings if isinstance(rating.value, str)]
     label = ratings[0].label
@@ -128,7 +129,7 @@ def scale_of(
 
 
 def _binary_words(words: Collection[str], meaning: Mapping[str, float]) -> Scale:
-    number = {word: meaning[word.casefold()] for word in (*words, *meaning)}
+    number = {word: meaning[comparable(word)] for word in (*words, *meaning)}
     return Scale(BINARY, tuple(meaning), number, 0, 1, declared=tuple(meaning))
 
 
@@ -150,8 +151,8 @@ def _declared(ratings: Sequence[Rating], words: Collection[str], declared: Decla
     """The scale that a file declares. Numbers keep their values, in any order; other classes are in an order, or not,
     as the file says."""
     classes = declared_classes(declared)
-    known = {_class_name(name).casefold() for name in classes}
-    if unknown := [rating for rating in ratings if text_of(rating.value).casefold() not in known]:
+    known = {comparable(_class_name(name)) for name in classes}
+    if unknown := [rating for rating in ratings if comparable(text_of(rating.value)) not in known]:
         _refuse(unknown, f"is not on the scale {declared.written()} that the file declares", file)
     for meaning in _BINARY_WORDS:
         if known <= meaning.keys():
@@ -171,15 +172,15 @@ def _class_name(text: str) -> str:
 def _ordered(ratings: Sequence[Rating], order: Sequence[str], file: str, where: str) -> Scale:
     """where: what the order is called in a message."""
     order = list(map(_class_name, order))
-    number = {word.casefold(): place / max(1, len(order) - 1) for place, word in enumerate(order)}
+    number = {comparable(word): place / max(1, len(order) - 1) for place, word in enumerate(order)}
     if len(order) < 2 or len(number) < len(order):
         raise UserError(f"--order {ratings[0].label}: give two categories or more, each once, lowest first")
-    unknown = [rating for rating in ratings if text_of(rating.value).casefold() not in number]
+    unknown = [rating for rating in ratings if comparable(text_of(rating.value)) not in number]
     if unknown:
         _refuse(unknown, f"is not in {where}", file)
     words = (*(text_of(rating.value) for rating in ratings), *order)
     kind = BINARY if len(order) == 2 else ORDERED
-    return Scale(kind, tuple(order), {word: number[word.casefold()] for word in words}, 0, 1, declared=tuple(order))
+    return Scale(kind, tuple(order), {word: number[comparable(word)] for word in words}, 0, 1, declared=tuple(order))
 
 
 def _refuse(ratings: Sequence[Rating], reason: str, file: str) -> None:

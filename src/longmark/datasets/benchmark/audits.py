@@ -25,6 +25,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from itertools import groupby
 from typing import Any
 
 from longmark.concurrency import concurrently
@@ -38,9 +39,11 @@ from longmark.models.handles import ChatHandle, Models
 from longmark.models.protocols import ChatReply, Message
 from longmark.models.thinking import split
 from longmark.prompts import prompt
-from longmark.rag.bm25 import UNSPACED, tokenize
 from longmark.rag.dense import unit_rows
 from longmark.records.benchmark import Item
+from longmark.records.same import caseless, comparable, visible
+from longmark.text.words import in_pairs, in_word, word_spans
+from longmark.text.words import words as words_of
 
 CHOOSE = prompt("""benchmark.audit.choose(context, question, options)
 The question has exactly one right option. Find it by what the context says. Reply with the letter of the right option \
@@ -50,7 +53,7 @@ Is `option` a correct answer to the question, according to the context? Reply wi
 PROMPTS = (CHOOSE, RIGHT)
 
 _BROKEN = re.compile("[\ufffd\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
-_REPEATED = re.compile(r"(\b\w+\b)(?:\W+\1\b){4}", re.IGNORECASE)
+_TIMES = 5  # a word that often in a row
 _COPIED = 0.9  # the share of an answer's words that, found in the question, makes the answer a copy of it
 _FEW = 5  # words; fewer must stand in the question together
 _LONGEST_QUESTION, _LONGEST_ANSWER = 1200, 1500  # characters; an option is an answer
@@ -136,28 +139,32 @@ def flaws(item: Item) -> Iterator[str]:
 def _broken(text: str) -> str | None:
     if found := _BROKEN.search(text):
         return f"the character U+{ord(found[0]):04X}, which stands for a broken one or controls a terminal"
-    repeated = _REPEATED.search(text)
-    return f'"{repeated[1]}" is repeated' if repeated else None
+    every = [text[start:end] for start, end, _ in word_spans(text)]
+    runs = (list(equal) for _, equal in groupby(every, key=lambda word: caseless(word, "NFKC")))
+    repeated = next((run[0] for run in runs if len(run) >= _TIMES), None)
+    return f'"{repeated}" is repeated' if repeated else None
 
 
 def _plain(text: str) -> str:
     """A text in compatible characters, without repeated spaces and a full stop at its end. Case, and signs before it,
     are kept: `-r` is not `-R`."""
-    return " ".join(unicodedata.normalize("NFKC", text).split()).rstrip(" .。")
+    return " ".join(unicodedata.normalize("NFKC", visible(text)).split()).rstrip(" .。")
 
 
 def _contains(text: str, part: str) -> bool:
     """Whether a text contains another, word for word in any case. A part of one character never counts."""
-    wanted, within = _plain(part).casefold(), _plain(text).casefold()
+    wanted, within = caseless(_plain(part), "NFKC"), caseless(_plain(text), "NFKC")
     if len(wanted) < 2 or wanted not in within:
         return False
-    if re.search(f"[{UNSPACED}]", wanted):
+    if in_pairs(wanted):
         return True
-    return re.search(rf"(?<!\w){re.escape(wanted)}(?!\w)", within) is not None
+    starts = (match.start() for match in re.finditer(f"(?={re.escape(wanted)})", within))
+    beside = (within[max(0, start - 1) : start] + within[start + len(wanted) :][:1] for start in starts)
+    return any(not any(in_word(char) or char == "_" for char in chars) for chars in beside)
 
 
 def _copied(question: str, answer: str) -> bool:
-    words, asked = set(tokenize(answer)), set(tokenize(question))
+    words, asked = set(words_of(answer)), set(words_of(question))
     return _contains(question, answer) or (len(words) >= _FEW and len(words & asked) >= _COPIED * len(words))
 
 
@@ -176,8 +183,8 @@ def _duplicates(items: Sequence[Item], vectors: Mapping[str, Sequence[float]]) -
     kept_rows: list[int] = []
     found: dict[str, str] = {}
     for item in items:
-        texts, row = [" ".join(tokenize(_asks(item)))], row_of.get(item.id)
-        if item.form == "freeform" and len(answer := tokenize(item.answer or "")) >= _FEW:
+        texts, row = [" ".join(words_of(_asks(item)))], row_of.get(item.id)
+        if item.form == "freeform" and len(answer := words_of(item.answer or "")) >= _FEW:
             texts.append(f"answer: {' '.join(answer)}")  # an evolution that changed the question alone
         of = next((kept[text] for text in texts if text in kept), None)
         if of is None and row is not None and kept_rows:
@@ -233,7 +240,7 @@ Asks = Callable[[Item], tuple[str, tuple[Message, ...]]]
 def label_of(labels: Mapping[str, str]) -> Reader[tuple[str, Shares]]:
     """Reads which label a reply names: by the likeliest first token, else by its text; then its share is 1. labels:
     label -> the text that names it too."""
-    written = {label.casefold(): label for label in labels}
+    written = {comparable(label): label for label in labels}
     by_token = expected(dict.fromkeys(written, 0.0))
 
     def read(reply: ChatReply) -> tuple[str, Shares]:

@@ -9,31 +9,34 @@ not mark where a word ends: there every occurrence counts, wherever it stands, a
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import takewhile
 
-from longmark.rag.bm25 import UNSPACED
 from longmark.records.benchmark import BLANK, Item
+from longmark.records.same import canonical, caseless
 from longmark.text.overlap import FUNCTION_WORDS
+from longmark.text.words import between_words, in_pairs, in_word
 
 MOST_PROPOSALS = 5
 _SHORTEST = 4  # letters of a rare word that is proposed, and of a term whose inflected forms are looked for
-_UNSPACED = re.compile(f"[{UNSPACED}]")
 
 
 def stripped(term: str) -> str:
     """A term in NFC, without what stands around its first and last letter or digit."""
-    term = unicodedata.normalize("NFC", term)
-    inner = [i for i, char in enumerate(term) if _in_word(char)]
+    term = canonical(term)
+    inner = [i for i, char in enumerate(term) if in_word(char)]
     return term[inner[0] : inner[-1] + 1] if inner else ""
 
 
 def places(statement: str, term: str) -> list[tuple[int, int]]:
     """Where a term (`stripped`) stands as a word of a statement (NFC): start and end of each occurrence."""
     found = re.finditer(re.escape(term), statement, re.IGNORECASE) if term else ()
-    return [one.span() for one in found if _ends(statement, one.start()) and _ends(statement, one.end())]
+    return [
+        match.span()
+        for match in found
+        if between_words(statement, match.start()) and between_words(statement, match.end())
+    ]
 
 
 def no_term(statement: str, term: str) -> str | None:
@@ -52,7 +55,7 @@ def no_term(statement: str, term: str) -> str | None:
 def blank(item: Item, term: str) -> Item:
     """The cloze item with a term left out: question, answer (as its first occurrence is written), and in `meta` the
     place of that occurrence in the statement. Dropped, with the reason term_missing, if the term cannot be left out."""
-    statement, term = unicodedata.normalize("NFC", item.statement or ""), stripped(term)
+    statement, term = canonical(item.statement or ""), stripped(term)
     if why := no_term(statement, term):
         reason = f"term_missing: {why}"
         return item.model_copy(update={"status": "dropped", "reasons": (*item.reasons, reason)})
@@ -68,7 +71,7 @@ def blank(item: Item, term: str) -> Item:
 def still_there(item: Item) -> str | None:
     """A word of a cloze question that gives its term away: it contains the term, or is an inflected form of it (equal
     but for the last two letters). None if there is none, and for terms of fewer than four letters."""
-    term = (item.answer or "").casefold()
+    term = caseless(item.answer or "")
     if len(term) < _SHORTEST:
         return None
     for word in words(item.question.replace(BLANK, " ")):
@@ -79,10 +82,10 @@ def still_there(item: Item) -> str | None:
 
 
 def words(text: str) -> Iterator[str]:
-    """The words of a text between spaces, `stripped`, in folded case."""
+    """The words of a text between spaces, `stripped`, without case."""
     for part in text.split():
         if word := stripped(part):
-            yield word.casefold()
+            yield caseless(word)
 
 
 def word_counts(texts: Iterable[str]) -> Counter[str]:
@@ -96,35 +99,20 @@ def proposals(
     """The terms that could be left out, best first: those that a model named, in its order, as far as they can; then
     the words of the statement that are rarest in the book, longer ones first. A word that the book does not have comes
     last. counts: `word_counts` of the book's chunks; None: by length alone."""
-    statement, counts = unicodedata.normalize("NFC", statement), counts or {}
+    statement, counts = canonical(statement), counts or {}
 
     def rank(word: str) -> tuple[bool, int, int]:
-        count = counts.get(word.casefold(), 0)
+        count = counts.get(caseless(word), 0)
         return not count, count, -len(word)
 
     own = [stripped(part) for part in statement.split()]
     rare = [
         word
         for word in own
-        if sum(map(str.isalpha, word)) >= _SHORTEST
-        and word.casefold() not in FUNCTION_WORDS
-        and not _UNSPACED.search(word)
+        if sum(map(str.isalpha, word)) >= _SHORTEST and caseless(word) not in FUNCTION_WORDS and not in_pairs(word)
     ]
     found: dict[str, str] = {}
     for term in (*map(stripped, given), *sorted(rare, key=rank)):
         if no_term(statement, term) is None:
-            found.setdefault(term.casefold(), term)
+            found.setdefault(caseless(term), term)
     return tuple(found.values())[:most]
-
-
-def _in_word(char: str) -> bool:
-    return char.isalnum() or unicodedata.category(char).startswith("M")
-
-
-def _ends(text: str, place: int) -> bool:
-    if not 0 < place < len(text):
-        return True
-    before, after = text[place - 1], text[place]
-    if unicodedata.category(after).startswith("M"):
-        return False  # a mark belongs to the letter before it
-    return not (_in_word(before) and _in_word(after)) or bool(_UNSPACED.match(before) or _UNSPACED.match(after))

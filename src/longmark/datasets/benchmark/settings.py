@@ -30,6 +30,7 @@ from longmark.progress import counted
 from longmark.rag.passages import Stored
 from longmark.rag.retrieve import Retriever
 from longmark.records.benchmark import Item
+from longmark.records.same import caseless
 
 DEFAULT, FEW_SHOT, RAG, LONG_CONTEXT = "default", "few-shot", "rag", "long-context"
 SOURCE, HELD_OUT = SIDES = ("source", "held-out")
@@ -84,8 +85,8 @@ def _stretches(item: Item) -> frozenset[str]:
     """The stretches of letters in an item's texts; a shorter text is one of its own."""
     texts = [item.question, item.statement or "", *(one.text for one in item.passages)]
     short = [item.answer or "", *(item.options or {}).values()]  # one option may well be that of another item
-    folded = [_MARKS.sub("", text.casefold()) for text in texts]
-    folded += [text for one in short if len(text := _MARKS.sub("", one.casefold())) >= _STRETCH]
+    folded = [_MARKS.sub("", caseless(text)) for text in texts]
+    folded += [text for one in short if len(text := _MARKS.sub("", caseless(one))) >= _STRETCH]
     return frozenset(text[i : i + _STRETCH] for text in folded if text for i in range(max(1, len(text) - _STRETCH + 1)))
 
 

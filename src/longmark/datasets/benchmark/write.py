@@ -22,6 +22,7 @@ from longmark.judge import Reader, Sampling, Unreadable, ask, structure
 from longmark.models.handles import Models
 from longmark.prompts import Prompt, prompt
 from longmark.records.benchmark import Item, Level
+from longmark.records.same import comparable
 
 LETTERS = "abcd"
 MAX_REPLY = 800  # tokens
@@ -115,7 +116,7 @@ def _clean(reply: _Reply) -> dict[str, Any]:
             raise Unreadable(f"{name} has an empty text")
         found[name] = texts if isinstance(value, list) else texts[0]
     options = [found.get("answer", ""), *found.get("distractors", ())]
-    if len({text.casefold() for text in options}) < len(options):
+    if len({comparable(text) for text in options}) < len(options):
         raise Unreadable("the answer and the distractors are not four different texts")
     return found
 
@@ -149,7 +150,7 @@ class Writer:
         fields = {"question": base.question, "reference": reference, "level": self._plan.topic.levels[level]}
 
         def new(reply: dict[str, Any]) -> dict[str, Any]:
-            if reply["question"].casefold() == base.question.casefold():
+            if comparable(reply["question"]) == comparable(base.question):
                 raise Unreadable("the question is the one that was given")
             return reply
 

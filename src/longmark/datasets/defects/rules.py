@@ -23,8 +23,10 @@ import yaml
 
 from longmark.datasets.perturb import NotMade
 from longmark.records import Example
-from longmark.text.overlap import NO_SPACES, share_in, words
+from longmark.text.overlap import share_in, words
 from longmark.text.sentences import CITATION, sentence_spans
+from longmark.text.words import without_spaces, word_spans
+from longmark.text.words import words as words_in_order
 
 ENGLISH, GERMAN, CHINESE = LANGUAGES = ("en", "de", "zh")
 SUPPORTED = 0.6
@@ -35,7 +37,6 @@ _TRIES = 50  # sentences among which a citation looks for another place
 _KNOWN, _HAN = 0.12, 0.3  # share of words that tells the language; of characters
 _FIXED = re.compile(rf"{CITATION.pattern}|(?:[a-z][a-z0-9+.-]{{1,20}}://|www\.)\S+|`[^`]*`", re.IGNORECASE)
 _CLOSING = ".!?…。！？\"'”’»)*_"
-_WORD = re.compile(r"[^\W\d_]+")
 _NAME = r"(?<=[a-z,] )[A-Z][\w&-]+(?: (?:(?:of|the|de|and) )?[A-Z][\w&-]+)*"
 _BROKEN = re.compile(r"(?:\b[A-Za-zäöü]|\b\d{1,2}|\b(?:bzw|usw|evtl|ggf|inkl|Nr|Mio|Mrd|Abs|Art|Bd|Jh|Chr|Prof|St))\.$")
 _NUMBER = {"": r"\d+", GERMAN: r"\d{1,3}(?:\.\d{3})+(?:,\d+)?|\d+(?:,\d+)?"}
@@ -78,7 +79,7 @@ def language_of(text: str) -> str:
     """`en`, `de` or `zh`; "" for a text that is in none of them for certain."""
     if sum("\u4e00" <= char <= "\u9fff" for char in text) > _HAN * sum(char.isalnum() for char in text):
         return "" if re.search("[\u3040-\u30ff\uac00-\ud7af]", text) else CHINESE
-    found = Counter(word.lower() for word in _WORD.findall(text))
+    found = Counter(word for word in words_in_order(text) if not word.isnumeric())
     total = max(found.total(), 1)
     english, german = (sum(found[one] for one in words_of(name)["known"].split()) / total for name in LANGUAGES[:2])
     if max(english, german) < max(_KNOWN, 2 * min(english, german)):
@@ -152,7 +153,8 @@ class Answer:
 
 
 def long_enough(sentence: str) -> bool:
-    return len(_WORD.findall(sentence)) >= _FEWEST or len(re.findall(f"[{NO_SPACES}]", sentence)) > 2 * _FEWEST
+    worded = sum(not sentence[start:end].isnumeric() for start, end, _ in word_spans(sentence))
+    return worded >= _FEWEST or without_spaces(sentence) > 2 * _FEWEST
 
 
 def _any_of(names: Sequence[str], language: str) -> str:

@@ -80,7 +80,9 @@ def best(overlap: Overlap, answer: str, references: Sequence[str], params: Param
 
 def metric(overlap: Overlap, params: type[Params] = Params) -> Metric:
     scored = _scored_by(overlap)
-    return Metric(scored, needs=("answer", "references"), bounds=(0, 1), params=params, silence=Silence(empty=0))
+    return Metric(
+        scored, needs=("answer", "references"), bounds=(0, 1), params=params, silence=Silence(empty=0), version=2
+    )
 
 
 def _scored_by(overlap: Overlap) -> Callable[[Example, object, Params], Awaitable[Score]]:

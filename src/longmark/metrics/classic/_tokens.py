@@ -2,9 +2,11 @@
 
 rouge      lower case, runs of a-z and 0-9: the tokenizer of the package rouge-score. For English.
 space      what stands between white space
-unicode    lower case, words of any script; each character of a script without spaces (Han, kana, Thai, Lao, Khmer,
-           Burmese) by itself
+unicode    the words of any script (`text.words`); each character of a script without spaces (Han, kana, Thai, Lao,
+           Khmer, Burmese) by itself
 13a, intl, zh, char, ja-mecab, ko-mecab    those of sacrebleu (the last two need its extras `ja` and `ko`)
+
+Canonically equal texts have the same tokens, and characters that are not seen (soft hyphens) are left out before.
 """
 
 from __future__ import annotations
@@ -15,29 +17,37 @@ from functools import cache, lru_cache, partial
 from typing import Any, Literal, TypeVar
 
 from longmark.errors import NoScore, UserError, library
-from longmark.text.overlap import NO_SPACES
+from longmark.records.same import canonical, visible
+from longmark.text.words import MOST_UNREAD, unread_share, words
 
 T = TypeVar("T")
 Tokenizer = Literal["rouge", "space", "unicode", "13a", "intl", "zh", "char", "ja-mecab", "ko-mecab"]
 
 EXTRA = "classic"
 _NOT_ROUGE = re.compile(r"[^a-z0-9]+")
-_NO_SPACES = re.compile(f"[{NO_SPACES}]")
-_BY_SPACES = frozenset({"space", "13a", "intl"})
-_MOST_UNREAD = 0.5  # the share of a text's letters and digits that a tokenizer may leave out
+BY_SPACES = frozenset({"space", "13a", "intl"})
 
 
 def tokens(text: str, tokenizer: Tokenizer, whose: str = "text") -> tuple[str, ...]:
-    """The tokens of a text. NoScore (`undefined`) if the tokenizer cannot divide most of it, for what it names `whose`;
-    UserError if the tokenizer is not installed."""
-    if (share := _unread(text, tokenizer)) > _MOST_UNREAD:
+    """The tokens of a text. NoScore (`undefined`) if the tokenizer loses, cuts or does not divide more than
+    5 % of its words, for what it names `whose`; UserError if the tokenizer is not installed."""
+    plain = visible(canonical(text))
+    if tokenizer == "rouge":
+        readable(plain, whose, "The tokenizer `rouge` loses or cuts", lambda word, _spaced: word.isascii())
+    elif tokenizer in BY_SPACES:
+        readable(plain, whose, f"The tokenizer `{tokenizer}` does not divide", lambda _word, spaced: spaced)
+    return _tokens(plain, tokenizer)
+
+
+def readable(text: str, whose: str, what: str, reads: Callable[[str, bool], bool]) -> None:
+    """NoScore (`undefined`), with the remedy, for a text of whose words too many are not read (`unread_share`)."""
+    if not text.isascii() and (share := unread_share(text, reads)) > MOST_UNREAD:
         raise NoScore(
             "undefined",
-            f"The tokenizer `{tokenizer}` cannot read {share:.0%} of the {whose}, which is in another script: set the "
-            "metric's parameter tokenizer=unicode, or one for the language (zh, ja-mecab, ko-mecab).",
-            {"tokenizer": tokenizer, "unread": round(share, 4)},
+            f"{what} {share:.0%} of the words of the {whose}: set the metric's parameter tokenizer=unicode, or one for "
+            "the language (zh, ja-mecab, ko-mecab).",
+            {"unread": round(share, 4)},
         )
-    return _tokens(text, tokenizer)
 
 
 def divided(answer: str, references: Sequence[str], tokenizer: Tokenizer) -> tuple[tuple[str, ...], dict[int, Any]]:
@@ -56,15 +66,8 @@ def _tokens(text: str, tokenizer: Tokenizer) -> tuple[str, ...]:
     if tokenizer == "space":
         return tuple(text.split())
     if tokenizer == "unicode":
-        return tuple(_unicode().findall(text.lower()))
+        return tuple(words(text, "characters"))
     return tuple(_sacrebleu(tokenizer)(text.rstrip()).split())
-
-
-@cache
-def _unicode() -> Any:
-    alone = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
-    regex = library("regex", "the tokenizer unicode", EXTRA)
-    return regex.compile(rf"(?V1)[{alone}&&[\p{{L}}\p{{N}}]]\p{{M}}*|[[\p{{L}}\p{{M}}\p{{N}}]--[{alone}]]+")
 
 
 @cache
@@ -84,16 +87,3 @@ def _sacrebleu(tokenizer: str) -> Callable[[str], str]:
 def _uncached(tokenizer: Any) -> Callable[[str], str]:
     call = type(tokenizer).__call__
     return partial(getattr(call, "__wrapped__", call), tokenizer)
-
-
-def _unread(text: str, tokenizer: Tokenizer) -> float:
-    """The share of a text's letters and digits that a tokenizer drops, or cannot divide into words."""
-    if text.isascii() or (tokenizer != "rouge" and tokenizer not in _BY_SPACES):
-        return 0.0
-    undivided = None if tokenizer == "rouge" else len(_NO_SPACES.findall(text))
-    if undivided == 0:
-        return 0.0
-    letters = sum(map(str.isalnum, text))
-    if not letters:
-        return 0.0
-    return max(0.0, 1 - len(_NOT_ROUGE.sub("", text.lower())) / letters) if undivided is None else undivided / letters

@@ -6,13 +6,14 @@ p_n is the share of the answer's n-grams that occur in a reference, each counted
 is the length of the reference that is closest in length. In [0, 1] (sacrebleu's value divided by 100), higher is
 better. An answer without a shared token scores 0. The evidence has the four precisions, BP and the lengths. Cost: no
 calls; needs the extra `classic` (sacrebleu).
-Unscored (`undefined`): the reference has no token, or the tokenizer cannot divide most of a text (Chinese under `13a`).
+Unscored (`undefined`): the reference has no token, or the tokenizer does not divide more than 5 % of the
+words of a text (Chinese under `13a`).
 Parameters: form: `sentence` is sacrebleu's sentence BLEU (orders without n-grams are left out); `climaqa` is the BLEU
 of ClimaQA's tables, of characters as they stand, white space included, with a numerator of 0.1 where no n-gram is
 shared (the other parameters do not apply). tokenizer (`zh`, `ja-mecab`, `char`, …); lowercase; smoothing and
 smoothing_value: sacrebleu's, for orders without a shared n-gram (None: its default, 0.1 for floor and 1 for add-k).
 Deviations: BLEU was made for corpora; this is that of one answer. If the tokenizer cannot divide a text, the answer is
-unscored (sacrebleu: a number).
+unscored (sacrebleu: a number). Characters that are not seen, such as soft hyphens, are left out before.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from longmark.errors import NoScore, library
 from longmark.metric import Metric, Score, Silence
 from longmark.metrics.classic._tokens import EXTRA, Tokenizer, divided
 from longmark.records import Example
+from longmark.records.same import canonical
 
 ORDER = 4
 _FLOOR = 0.1  # ClimaQA: NLTK's smoothing method 1 (Chen and Cherry 2014) with its default
@@ -96,7 +98,7 @@ def bleu(answer: str, references: Sequence[str], params: Params) -> Score:
 
 def characters(answer: str, references: Sequence[str]) -> Score:
     """ClimaQA's BLEU: tokens are characters as they stand; where an order shares nothing, its numerator is 0.1."""
-    theirs = [one for one in references if one.strip()]
+    answer, theirs = canonical(answer), [canonical(reference) for reference in references if reference.strip()]
     if not theirs:
         raise NoScore("undefined", "The reference is empty.")
     found = counts(answer, theirs)
@@ -121,4 +123,6 @@ async def score(example: Example, _models: object, params: Params) -> Score:
     return await aside(size, partial(bleu, answer, example.references, params))
 
 
-METRIC = Metric(score, needs=("answer", "references"), bounds=(0, 1), params=Params, silence=Silence(empty=0))
+METRIC = Metric(
+    score, needs=("answer", "references"), bounds=(0, 1), params=Params, silence=Silence(empty=0), version=2
+)

@@ -5,10 +5,12 @@
 In [0, 1] (sacrebleu's value divided by 100), higher is better. White space is left out by default, so it suits
 languages without spaces. With several references the greatest value counts. An empty answer scores 0. The evidence has
 the lengths.
-Cost: no calls; needs the extra `classic` (sacrebleu). Unscored (`undefined`): the reference is empty.
+Cost: no calls; needs the extra `classic` (sacrebleu). Unscored (`undefined`): the reference is empty; with word_order
+above 0, more than 5 % of the words of a text are in a script without spaces between words.
 Parameters, all sacrebleu's: char_order; word_order (2: chrF++); beta (2: recall counts twice as much); lowercase;
 whitespace: whether white space counts.
-Deviations: none from sacrebleu, except that an empty reference is unscored.
+Deviations: none from sacrebleu, except that an empty reference is unscored and characters that are not seen, such as
+soft hyphens, are left out.
 """
 
 from __future__ import annotations
@@ -23,6 +25,8 @@ from longmark.errors import NoScore, library
 from longmark.metric import Metric, Score, Silence
 from longmark.metrics.classic._tokens import EXTRA
 from longmark.records import Example
+from longmark.records.same import canonical, visible
+from longmark.text.words import MOST_UNREAD, unread_share
 
 
 @dataclass(frozen=True)
@@ -49,11 +53,26 @@ def _chrf(params: Params) -> Any:
 
 
 def chrf(answer: str, references: Sequence[str], params: Params) -> Score:
-    theirs = [one for one in references if one.strip()]
+    answer = visible(canonical(answer))
+    theirs = [plain for reference in references if (plain := visible(canonical(reference))).strip()]
     if not theirs:
         raise NoScore("undefined", "The reference is empty.")
+    if params.word_order:
+        for whose, text in (("answer", answer), *(("reference", reference) for reference in theirs)):
+            _readable(text, whose, params.word_order)
     value = _chrf(params).sentence_score(answer, theirs).score / 100
     return Score(min(1.0, value), {"answer_characters": len(answer), "reference_characters": [len(r) for r in theirs]})
+
+
+def _readable(text: str, whose: str, word_order: int) -> None:
+    """NoScore if words count and cannot be told: chrF++ divides at white space."""
+    if (share := unread_share(text, lambda _word, spaced: spaced)) > MOST_UNREAD:
+        raise NoScore(
+            "undefined",
+            f"word_order={word_order} counts words between spaces, and {share:.0%} of the words of the {whose} have no "
+            "spaces around them: set the metric's parameter word_order=0.",
+            {"unread": round(share, 4)},
+        )
 
 
 async def score(example: Example, _models: object, params: Params) -> Score:
@@ -62,4 +81,6 @@ async def score(example: Example, _models: object, params: Params) -> Score:
     return await aside(size, partial(chrf, answer, example.references, params))
 
 
-METRIC = Metric(score, needs=("answer", "references"), bounds=(0, 1), params=Params, silence=Silence(empty=0))
+METRIC = Metric(
+    score, needs=("answer", "references"), bounds=(0, 1), params=Params, silence=Silence(empty=0), version=2
+)

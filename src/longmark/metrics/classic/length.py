@@ -6,7 +6,8 @@ Two scores, `words` and `characters`, in [0, inf). Higher counts as better, as i
 long answers are good: a metric that is not better than this baseline is no better than length. An empty answer scores
 0.
 Cost: no calls, no extra.
-Unscored (`undefined`): `words` where the tokenizer cannot divide most of the answer (Chinese under `space`).
+Unscored (`undefined`): `words` where the tokenizer does not divide more than 5 % of the answer's words (Chinese under
+`space`).
 Parameters: tokenizer: what a word is; `unicode` or `zh` for Chinese, `unicode` or `ja-mecab` for Japanese (these need
 the extra `classic`).
 Deviations: CALF does not say how it counts length; both ways are here.
@@ -49,4 +50,5 @@ METRIC = Metric(
         "characters": ScoreSpec(bounds=(0, None), higher_is_better=True, summary="Length of an answer in characters."),
     },
     silence=Silence(empty=0),
+    version=2,
 )

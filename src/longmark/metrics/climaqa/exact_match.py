@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from longmark.metric import Metric, Score, Silence
 from longmark.models.handles import Models
 from longmark.records import Example
+from longmark.text.words import folded as caseless_words
 
 
 @dataclass(frozen=True)
@@ -24,8 +25,8 @@ class Params:
 
 def folded(term: str) -> str:
     """A term without case, repeated spaces and punctuation around it; letters and digits in compatible forms (SO₂) are
-    as plain ones."""
-    words = " ".join(unicodedata.normalize("NFKC", term).casefold().split())
+    as plain ones, but 10⁶ is not 106."""
+    words = " ".join(caseless_words(term).split())
     inner = [i for i, char in enumerate(words) if not unicodedata.category(char).startswith("P") and char != " "]
     return words[inner[0] : inner[-1] + 1] if inner else ""
 
@@ -37,4 +38,6 @@ async def score(example: Example, _models: Models, params: Params) -> Score:
     return Score(float(bool(right)), {"answer": answer, "references": list(example.references)})
 
 
-METRIC = Metric(score, needs=("answer", "references"), bounds=(0, 1), params=Params, silence=Silence(0, 0, 0))
+METRIC = Metric(
+    score, needs=("answer", "references"), bounds=(0, 1), params=Params, silence=Silence(0, 0, 0), version=2
+)

@@ -18,7 +18,6 @@ Deviations: none with `read=first`; a first token of several characters (`bc`) i
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -27,6 +26,8 @@ from longmark.errors import NoScore
 from longmark.metric import Metric, Score, Silence, paper
 from longmark.models.handles import Models
 from longmark.records import Example
+from longmark.records.same import caseless, comparable
+from longmark.text.words import compatible
 
 _MARKS = " \t\r\n*_`\"'“”‘’().:,;[]"
 
@@ -42,7 +43,7 @@ def options_of(given: Mapping[str, Any] | list[Any] | None) -> dict[str, str]:
         if len(given) > 26:
             raise NoScore("undefined", f"The example has {len(given)} options; at most 26 have letters.")
         return {chr(ord("a") + i): str(text) for i, text in enumerate(given)}
-    return {str(letter).strip(_MARKS).casefold(): str(text) for letter, text in (given or {}).items()}
+    return {caseless(str(letter).strip(_MARKS)): str(text) for letter, text in (given or {}).items()}
 
 
 def option_named(answer: str, options: Mapping[str, str], read: str = "option") -> str | None:
@@ -58,12 +59,12 @@ def option_named(answer: str, options: Mapping[str, str], read: str = "option") 
 
 
 def _folded(text: str) -> str:
-    return " ".join(text.casefold().split()).strip(_MARKS)
+    return comparable(text).strip(_MARKS)
 
 
 def _plain(text: str) -> str:
     """A text without markup, in compatible forms."""
-    return re.sub(r"[*_`\"“”„»«‘$]", "", unicodedata.normalize("NFKC", text).replace("’", "'"))
+    return re.sub(r"[*_`\"“”„»«‘$]", "", compatible(text).replace("’", "'"))
 
 
 # How replies name options ------------------------------------------------------------------------------------------
@@ -175,7 +176,7 @@ def _mentions(answer: str, options: Mapping[str, str]) -> str:
     """A reply without markup, in which each mention of an option is one character. Of a long one its two ends."""
     if len(answer) > 2 * _END:
         answer = f"{answer[:_END]}\n\n{answer[-_END:]}"
-    text = re.sub(r"<(\w+)>", r"\1: ", unicodedata.normalize("NFKC", answer).replace("’", "'"))
+    text = re.sub(r"<(\w+)>", r"\1: ", compatible(answer).replace("’", "'"))
     text = re.sub(r"[*_`\"“”„»«‘]|\\[a-z]+|</\w+>|(?<!\w)'|'(?!\w)|\$", "", text)
     text = re.sub(r"\s*\n\s*\n\s*", "\n\n", re.sub(r"[^\S\n]+", " ", text))
     keys = {key.casefold(): place for place, key in enumerate(options)}
@@ -224,5 +225,5 @@ async def score(example: Example, _models: Models, params: Params) -> Score:
 
 
 METRIC = Metric(
-    score, needs=("answer", "references", "options"), bounds=(0, 1), params=Params, version=2, silence=Silence(0, 0, 0)
+    score, needs=("answer", "references", "options"), bounds=(0, 1), params=Params, version=3, silence=Silence(0, 0, 0)
 )

@@ -48,6 +48,7 @@ from functools import reduce
 from itertools import product
 from operator import or_
 
+from longmark.records.same import comparable
 from longmark.text.entailment import CONTRADICTS, ENTAILS, NEUTRAL, Relation
 from longmark.text.graph import ANSWER, CONTEXT, SIDES, Pair, Statement, StatementGraph
 
@@ -226,7 +227,7 @@ class _State:
         self.plan = plan
         self.classes: dict[tuple[str | None, str], list[Statement]] = {}
         for node in nodes:
-            text = " ".join(node.text.casefold().split()) if plan.fold else node.id
+            text = comparable(node.text) if plan.fold else node.id
             self.classes.setdefault((node.question, text), []).append(node)
         self.nodes, members = tuple(nodes), list(self.classes.values())
         self.members = members

@@ -15,6 +15,7 @@ from longmark.metrics.comprehensiveness._sources import first_judge
 from longmark.models.handles import Models
 from longmark.models.protocols import ChatReply
 from longmark.prompts import prompt
+from longmark.records.same import comparable
 from longmark.text.claims import PIECE, each_once
 from longmark.text.pieces import groups, pieces, utf8_size
 from longmark.text.relevance import Graded, graded
@@ -175,7 +176,7 @@ async def answered(models: Models, questions: Sequence[str], text: str) -> list[
 
 def folded(answer: str) -> str:
     """An answer without case, spacing and the final full stop: equal ones are equivalent without a call."""
-    return " ".join(answer.split()).casefold().rstrip(".。")
+    return comparable(answer).rstrip(".。")
 
 
 def _numbered(texts: Sequence[str]) -> str:

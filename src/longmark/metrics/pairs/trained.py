@@ -49,6 +49,7 @@ from longmark.models.handles import ChatHandle, Models
 from longmark.models.protocols import Message
 from longmark.records.evidence import Choices, Chosen
 from longmark.records.pair import Choice, Pair, plurality
+from longmark.records.same import caseless
 
 _FIELDS = ("question", "reference", "a", "b", "answer", "category", "rubric")
 _RUBRIC = "Which response is more correct, and covers more of what the instruction asks for?"
@@ -102,9 +103,9 @@ class Format(Closed):
 
     def written(self, texts: Mapping[str, str]) -> tuple[Message, ...]:
         """The input for texts. NoScore where one of them contains a mark of the layout."""
-        folded = {name: words.casefold() for name, words in texts.items()}
+        folded = {name: caseless(words) for name, words in texts.items()}
         for mark in self.marks:
-            if held := next((name for name, words in folded.items() if mark.casefold() in words), None):
+            if held := next((name for name, words in folded.items() if caseless(mark) in words), None):
                 reason = f"The {held} contains {mark}, which lays out the judge's input, so it cannot be sent."
                 raise NoScore("unsupported", reason)
         layout = self.input if texts.get("reference") else self.without
@@ -120,14 +121,14 @@ class Format(Closed):
             raise Unreadable("it has no verdict in the form of this judge")
         if self.add:
             return repr(sum(float(one) for one in found))
-        if len({one.casefold() for one in found}) > 1:
+        if len({caseless(one) for one in found}) > 1:
             raise Unreadable("it has several verdicts, which differ")
         return str(found[-1])
 
     def choice(self, reply: str) -> str:
         """The choice of a reply of a judge that sees the pair."""
-        made = self.read(reply).casefold()
-        choice = next((choice for said, choice in self.choices.items() if said.casefold() == made), None)
+        made = caseless(self.read(reply))
+        choice = next((choice for said, choice in self.choices.items() if caseless(said) == made), None)
         if choice is None:
             raise Unreadable(f"its verdict is none of {', '.join(self.choices)}")
         return choice

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Literal
@@ -16,6 +16,8 @@ from typing import Any, Literal
 from pydantic import Field, create_model
 
 from longmark.judge import Reader, Unreadable, object_schema, structure
+from longmark.records.same import comparable
+from longmark.text.words import between_words, in_word, word_spans
 
 Label = Literal["yes", "no", "n/a"]
 LABELS: tuple[Label, ...] = ("yes", "no", "n/a")
@@ -24,7 +26,7 @@ QUOTED, EXPLAINED = ("in_claim", "in_context"), ("reason",)
 _TOKENS_A_DIMENSION = 128  # of a reply: a label with the copied words
 _PARTS = re.compile(r",(?!\d)|[;\n…]|\.{3}|\band\b")
 _GAP = 3  # words between those of a quotation: "lasted 72 hours" for "lasted about 72 hours" (design/small-judges.md)
-_TOKEN = re.compile(r"\d+(?:[.,-]\d+)*|[^\W\d_]+")  # "5-10" is one: "5 years" is not "5-10 years"
+_NUMBER = re.compile(r"\d+(?:[.,-]\d+)*")  # "5-10" is one: "5 years" is not "5-10 years"
 _SHORT = 3  # letters of a word whose last s is not a plural: "us" is not "u", and "s" is nothing
 _QUOTES = str.maketrans(
     {"\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"', "\u2010": "-", "\u2011": "-", "\u2013": "-"}
@@ -123,9 +125,22 @@ def occurs(words: str, text: str) -> bool:
     within = _plain(text)
     tokens = _tokens(within)
     parts = [_plain(part).strip(" .:'\"()[]") for part in (words, *_PARTS.split(words))]
+    return any(_stands(part, within) or _in_order(_tokens(part), tokens) for part in parts if any(map(in_word, part)))
+
+
+def _stands(part: str, text: str) -> bool:
+    """Whether a part stands in a text between ends of words, in the singular or the plural."""
+    stem = part.removesuffix("s") if len(part) > _SHORT else part
     return any(
-        _word(part).search(within) or _in_order(_tokens(part), tokens) for part in parts if any(map(str.isalnum, part))
+        between_words(text, match.start()) and any(between_words(text, end) for end in _plurals(text, match.end()))
+        for match in re.finditer(re.escape(stem), text)
     )
+
+
+def _plurals(text: str, end: int) -> Iterator[int]:
+    """Where a word ends that begins before `end`: there, or behind s or es."""
+    yield end
+    yield from (end + len(plural) for plural in ("s", "es") if text.startswith(plural, end))
 
 
 def _in_order(words: Sequence[str], text: Sequence[str]) -> bool:
@@ -139,16 +154,21 @@ def _in_order(words: Sequence[str], text: Sequence[str]) -> bool:
 
 
 def _tokens(plain: str) -> list[str]:
-    return [one.removesuffix("s") if len(one) > _SHORT else one for one in _TOKEN.findall(plain)]
+    return [token.removesuffix("s") if len(token) > _SHORT else token for token in _divided(plain)]
 
 
-def _word(part: str) -> re.Pattern[str]:
-    stem = part.removesuffix("s") if len(part) > _SHORT else part
-    return re.compile(rf"(?<![0-9a-z]){re.escape(stem)}(?:e?s)?(?![0-9a-z])")
+def _divided(plain: str) -> Iterator[str]:
+    at = 0
+    for number in (*_NUMBER.finditer(plain), None):
+        between = plain[at : number.start() if number else len(plain)]
+        yield from (between[start:end] for start, end, _ in word_spans(between))
+        if number:
+            yield number[0]
+            at = number.end()
 
 
 def _plain(text: str) -> str:
-    return " ".join(text.translate(_QUOTES).casefold().split())
+    return comparable(text.translate(_QUOTES))
 
 
 _LIST = {"type": "array", "items": {"type": "string"}}

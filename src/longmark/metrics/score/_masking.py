@@ -12,6 +12,7 @@ from pydantic import BaseModel
 
 from longmark.domain import Domain, Mask
 from longmark.judge import Reader, Unreadable, object_schema, structure
+from longmark.records.same import comparable
 from longmark.text.pieces import utf8_size
 
 _MOST_TOKENS = 1024  # of a reply
@@ -149,7 +150,7 @@ def _once(named: Iterable[Named]) -> list[Named]:
     for phrase, mask in named:
         words = " ".join(phrase.split())
         if any(map(str.isalpha, words)):
-            first.setdefault(words.casefold(), (words, mask))
+            first.setdefault(comparable(words), (words, mask))
     return list(first.values())
 
 

@@ -13,6 +13,8 @@ import unicodedata
 from functools import cache, lru_cache
 from typing import Any
 
+from longmark.records.same import canonical, visible
+
 _RUN = re.compile(r"[^\W\d_]+|\d+(?:[.,]\d+)*")
 _VOWELS = re.compile(r"[aeiouy]+")
 _GLIDE = re.compile(r"^y(?=[aeiou])|(?<=q)u|(?<=g)u(?=[aei])")  # yes, quick, guide: consonants, or unheard
@@ -33,7 +35,7 @@ def syllables(word: str) -> int:
     A number counts one (Flesch 1948 leaves long numbers out). The letters of an abbreviation without a vowel count one
     each (w: one).
     """
-    return sum(_of_run(run) for run in _RUN.findall(word.replace("’", "").replace("'", "")))
+    return sum(_of_run(run) for run in _RUN.findall(visible(canonical(word)).replace("’", "").replace("'", "")))
 
 
 def _of_run(run: str) -> int:

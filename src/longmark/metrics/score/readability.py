@@ -6,7 +6,7 @@
 The bounds are the scores of sentences of one syllable. Neither direction is better: the paper asks whether the level
 suits the reader. The evidence names the paper's band. Words, sentences and syllables are counted for English
 (`text.sentences`, `metrics/score/_syllables.py`); list items, headings and table rows are sentences. Unscored
-(`undefined`): no words, or more than half of the letters in another script. Other languages in Latin script are not
+(`undefined`): no words, or more than 5 % of the words in another script. Other languages in Latin script are not
 detected; their scores are meaningless. Cost: no calls.
 Parameters: syllables: `rule`, or `textstat`: words, sentences and syllables as the authors counted them, by the package
 textstat 0.7.8, which is not part of any extra (its dictionary is under the GPL): pip install textstat==0.7.8. It drops
@@ -33,6 +33,7 @@ from longmark.metrics.score._syllables import syllables
 from longmark.records import Example
 from longmark.records.evidence import Evidence
 from longmark.text.sentences import sentences, words
+from longmark.text.words import MOST_UNREAD, unread_share
 
 EASIEST = 121.22  # 206.835 - 1.015 - 84.6
 LOWEST_GRADE = -3.40  # -15.59 + 0.39 + 11.8
@@ -108,9 +109,9 @@ def measured(answer: str, params: Params) -> dict[str, Score]:
     by_sentence = [found for found in map(words, sentences(answer)) if found]
     if not by_sentence:
         raise NoScore("undefined", "The answer has no words.")
-    foreign = _share_of_other_scripts(answer)
-    if foreign > 0.5:
-        reason = f"The formulas are for English, and {foreign:.0%} of the answer's letters are not Latin."
+    foreign = unread_share(answer, _reads)
+    if foreign > MOST_UNREAD:
+        reason = f"The formulas are for English, and {foreign:.0%} of the answer's words are in another script."
         raise NoScore("undefined", reason, {"share_of_other_scripts": round(foreign, 4)})
     if params.syllables == "textstat":
         counts = _by_textstat(answer)
@@ -147,13 +148,14 @@ def grade_band(grade: float) -> str:
     return next((name for below, name in GRADE_BANDS if grade < below), "graduate")
 
 
-def _share_of_other_scripts(text: str) -> float:
-    """The share of a text's letters that are not Latin; 0 without letters."""
-    if text.isascii():
-        return 0.0
-    letters = [char for char in text if char.isalpha()]
-    other = sum(not char.isascii() and "LATIN" not in unicodedata.name(char, "") for char in letters)
-    return other / len(letters) if letters else 0.0
+def _reads(word: str, spaced: bool) -> bool:
+    """Whether the formulas can count a word. A Greek letter by itself is a sign, as in `the angle α`."""
+    return all(map(_is_latin, word)) or (spaced and len(word) == 1)
+
+
+def _is_latin(char: str) -> bool:
+    """Whether a character is a Latin letter, or a digit or sign that every script shares."""
+    return char.isascii() or not char.isalpha() or "LATIN" in unicodedata.name(char, "")
 
 
 METRIC = Metric(
@@ -174,4 +176,5 @@ METRIC = Metric(
         ),
     },
     silence=Silence(empty="undefined"),
+    version=2,
 )
