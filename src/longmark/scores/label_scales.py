@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import unquote
 
+from longmark.records.same import comparable
 from longmark.records.values import Problem
 
 LABEL_SCALE = "label_scale"
@@ -96,7 +97,7 @@ def _escaped(name: str) -> str:
 
 
 def _folded(classes: Sequence[str]) -> set[str]:
-    return {name.casefold() for name in classes}
+    return {comparable(name) for name in classes}
 
 
 def _is_whole(text: str) -> bool:

@@ -401,7 +401,7 @@ class _Columns:
         if not isinstance(raw, str) or self.form.read is not None:
             return None
         word = " ".join(raw.split())
-        if word.casefold() not in self._words_for_none or word.casefold() in self._classes(record):
+        if comparable(word) not in self._words_for_none or comparable(word) in self._classes(record):
             return None
         return word
 
@@ -411,7 +411,7 @@ class _Columns:
         classes = order_for(self._order, label)
         if not classes and LABEL_SCALE in self._column and (scale := self._name(record, LABEL_SCALE, None)):
             classes = declared_classes(read_scale(scale))
-        return frozenset(" ".join(name.split()).casefold() for name in classes)
+        return frozenset(comparable(name) for name in classes)
 
     def _cell(self, record: Mapping[str, Any], name: str, rater: str | None = None) -> Any:
         value = record.get(self.column(name) if rater is None else rater)

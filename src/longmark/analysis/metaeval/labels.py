@@ -73,7 +73,7 @@ class Scale:
         """The class of a value, spelled as in `classes`."""
         text = text_of(value)
         if self.declared and not self.number:
-            return next((name for name in self.classes if name.casefold() == text.casefold()), text)
+            return next((name for name in self.classes if comparable(name) == comparable(text)), text)
         if text in self.classes or not self.number or not self.classes:
             return text
         return next(name for name in self.classes if self.number[name] == self.number[text])
