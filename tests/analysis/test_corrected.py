@@ -145,8 +145,7 @@ def test_the_verb(both: Path, tmp_path: Path):
     lines = [f"{one['example_id']},{one['value']}" for one in ratings(2)]
     (tmp_path / "labels.csv").write_text("\n".join(("example_id,value", *lines)))
     words = ("compare", str(both), "--draws", "200", "--labels", "labels.csv", "--transport", ".1", "--out", "o")
-    words += ("--looks", "1")
-    done = run(*words, home=tmp_path / "home", cwd=tmp_path)
+    done = run(*words, "--looks", "1", home=tmp_path / "home", cwd=tmp_path)
     assert (done.code, done.err) == (0, "")
     assert "b above a on Question relevance. Labels (rating): 60 labelled answers by 1 rater." in done.out
     assert "30 labels are few: from 50 on, intervals keep their level" in done.out
