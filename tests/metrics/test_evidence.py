@@ -126,7 +126,7 @@ def test_the_models_of_a_metric_are_shown_what_it_declares_and_nothing_else(name
         profile = {"hazard": "wind"}
         example = Example(id="1", question=question, answer=FACT, options=OPTIONS, profile=profile, **shared, **more)
     fakes = {"embedder": FakeEmbedder(), "reranker": FakeReranker(), "lm": FakeLanguageModel()}
-    roles = {role: Listening(fake, heard) for role, fake in fakes.items()}
+    roles: dict[str, Any] = {role: Listening(fake, heard) for role, fake in fakes.items()}
     found = score_sync(name, example, params, judge=Listening(FakeChat(reply), heard), **roles)
     assert any(score.value is not None for score in found.values()), found
     seen = {source for source, word in MARKS.items() if any(word in text for text in heard)}

@@ -213,7 +213,12 @@ def test_a_sheet_is_read_like_cells(tmp_path: Path) -> None:
 
 def test_an_error_of_a_sheet_is_a_bad_record_that_names_it(tmp_path: Path) -> None:
     error, formula = '<c t="e"><f>A9</f><v>#REF!</v></c>', "<c><f>A9</f></c>"
-    rows = [["id", "question", "answer"], ["q1", "Where?", "Here."], ["q2", "Where?", None], ["q3", "Why?", None]]
+    rows: list[list[Any]] = [
+        ["id", "question", "answer"],
+        ["q1", "Where?", "Here."],
+        ["q2", "Where?", None],
+        ["q3", "Why?", None],
+    ]
     sheet(tmp_path / "a.xlsx", rows)
     with zipfile.ZipFile(tmp_path / "a.xlsx") as file:
         members = {name: file.read(name) for name in file.namelist()}
@@ -267,7 +272,7 @@ def test_a_sheet_that_is_not_read_to_its_end_leaves_no_process(tmp_path: Path, m
         started.append(begin(*args, **options))
         return started[-1]
 
-    monkeypatch.setattr(sheets.subprocess, "Popen", recorded)
+    monkeypatch.setattr(subprocess, "Popen", recorded)
     sheet(tmp_path / "a.xlsx", [["question", "answer"], *([f"Why {i}?", "So."] for i in range(20_000))])
     rows = sheets.rows_of(tmp_path / "a.xlsx")
     next(rows)

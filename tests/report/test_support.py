@@ -125,8 +125,8 @@ def test_without_passages_the_reference_decides():
 
 
 # claim: (passages that entail it, its relation to the reference); by hand, for an answer with two passages
-PASSAGE, REFERENCE, BOTH, NEITHER = ([1], "neutral"), ([], "entails"), ([2], "entails"), ([], "contradicts")
-JUDGED_BY = {
+CLAIMS: list[tuple[list[int], str]] = [([1], "neutral"), ([], "entails"), ([2], "entails"), ([], "contradicts")]
+JUDGED_BY: dict[tuple[str, ...] | None, list[str]] = {
     ("contexts",): ["yes", "no", "yes", "no"],
     ("references",): ["wrong", "right", "right", "wrong"],
     ("contexts", "references"): ["yes", "no", "yes", "no"],
@@ -139,7 +139,7 @@ JUDGED_BY = {
 def test_a_claim_is_supported_by_what_the_metric_judged_by_and_by_nothing_else(evidence: tuple[str, ...] | None):
     claims = [
         {"claim": f"Ice {word} lines.", "passages": passages, "reference": reference}
-        for word, (passages, reference) in zip("abcd", (PASSAGE, REFERENCE, BOTH, NEITHER), strict=True)
+        for word, (passages, reference) in zip("abcd", CLAIMS, strict=True)
     ]
     facts = {"m": MetricFacts(0, 1, True, view=("support", "m"), evidence=evidence)}
     rows = {"m": row("x", "m", 0.0, evidence={"claims": claims})}

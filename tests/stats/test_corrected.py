@@ -261,7 +261,8 @@ def test_the_bias_of_a_fair_judge_is_0():
         noise = chance.normal(0, 0.7, fair.scores.shape)
         fair = replace(fair, scores=fair.labels + noise, labels=fair.labels)
         bias = bias_of(fair, {1: 1.0, 0: -1.0}, weight=0)
-        wrong += bias.low is not None and not bias.low <= 0 <= bias.high
+        assert bias.ends is not None
+        wrong += not bias.ends[0] <= 0 <= bias.ends[1]
     assert wrong / runs <= 0.05 + 2 * math.sqrt(0.05 * 0.95 / runs)
 
 

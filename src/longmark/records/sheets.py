@@ -10,7 +10,7 @@ import json
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,7 @@ MOST_SECONDS = 600
 """Of the child's CPU time."""
 
 
-def rows_of(path: Path) -> Iterator[tuple[int, list[Any]]]:
+def rows_of(path: Path) -> Generator[tuple[int, list[Any]], None, None]:
     """(row, cells) of the first sheet that has some: texts, numbers that are whole without a point, and
     {"unreadable": why} for an error value. UserError for a file that cannot be read."""
     library("python_calamine", "reading .xlsx", "xlsx")
