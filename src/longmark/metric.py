@@ -7,7 +7,7 @@ It raises `errors.NoScore` if the example is unscored. It does not load, cache, 
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,6 @@ from longmark.errors import NoScore, UnknownName
 
 if TYPE_CHECKING:
     from longmark.domain import Domain
-    from longmark.models.handles import Models
     from longmark.prompts import Prompt
 
 Bounds = tuple[float | None, float | None]
@@ -111,7 +110,12 @@ class Metric:
     """The declaration of a metric.
 
     score             the async function (example, models, params); the example is a Pair where `pairs` is set
-    needs             fields of the example; without one of them it is unscored (`missing_input`)
+    needs             fields of the example, of every score or by the part of its name; without one of them it is
+                      unscored (`missing_input`)
+    carries           (example, params, part of the name) -> those of the fields that this score needs in place of which
+                      the example carries claims, labels or a graph
+    by_part           score, calls, checks and shares take one more argument: the parts of the names of the scores that
+                      were selected and that the example has all inputs of. Only these are computed
     bounds            the least and the greatest possible score; None: no limit
     higher_is_better  None: neither direction is better
     scores            for several scores of one computation: part of the name -> declaration, in place of bounds and
@@ -145,8 +149,8 @@ class Metric:
                       of `needs`. A page marks a claim as supported by nothing else
     """
 
-    score: Callable[[Any, Models, Any], Awaitable[Result]]
-    needs: tuple[str, ...]
+    score: Callable[..., Awaitable[Result]]
+    needs: tuple[str, ...] | Mapping[str, tuple[str, ...]]
     bounds: Bounds = (None, None)
     higher_is_better: bool | None = True
     scores: ScoreSpecs | Callable[[Domain], ScoreSpecs] | None = None
@@ -154,10 +158,10 @@ class Metric:
     optional: tuple[str, ...] = ()
     prompts: tuple[Prompt, ...] = ()
     params: type = NoParams
-    calls: Callable[[Any, Any, int], int] = lambda _example, _params, _judges: 0
-    checks: Callable[[Any, Any], int] = lambda _example, _params: 0
+    calls: Callable[..., int] = lambda _example, _params, _judges, *_parts: 0
+    checks: Callable[..., int] = lambda _example, _params, *_parts: 0
     rounds: int = 1
-    shares: Callable[[Any], Mapping[str, int]] = lambda _example: {}
+    shares: Callable[..., Mapping[str, int]] = lambda _example, *_parts: {}
     judged: bool = False
     reasons: bool | None = None
     variants: bool = False
@@ -174,6 +178,8 @@ class Metric:
     source: str = ""
     origin: Mapping[str, Any] = field(default_factory=dict)
     evidence: tuple[str, ...] | Mapping[str, tuple[str, ...]] | None = None
+    carries: Callable[[Any, Any, str], Collection[str]] = lambda _example, _params, _part: ()
+    by_part: bool = False
 
     def __post_init__(self) -> None:
         if self.view and self.view not in VIEWS:
@@ -192,8 +198,12 @@ class Metric:
         """What the score with this part of its name judges an answer by, in the order of `SOURCES`."""
         declared = self.evidence.get(part, ()) if isinstance(self.evidence, Mapping) else self.evidence
         if declared is None:
-            declared = self.needs
+            declared = self.needs_of(part)
         return tuple(source for source in SOURCES if source in declared)
+
+    def needs_of(self, part: str) -> tuple[str, ...]:
+        """The fields of the example that the score with this part of its name needs."""
+        return self.needs[part] if isinstance(self.needs, Mapping) else self.needs
 
     def silence_of(self, part: str) -> Silence:
         """What an answer that says nothing gets from the score with this part of its name."""

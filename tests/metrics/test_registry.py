@@ -165,7 +165,13 @@ DECLARED: dict[str, tuple[list[str], dict[str, object], tuple[str, ...]]] = {
     "classic.unieval": (
         ["coherence", "consistency", "fluency", "relevance", "overall"],
         {"checkpoint": ""},
-        ("answer",),
+        {
+            "coherence": ("answer", "contexts"),
+            "consistency": ("answer", "contexts"),
+            "fluency": ("answer",),
+            "relevance": ("answer", "references"),
+            "overall": ("answer", "references", "contexts"),
+        },
     ),
     "climaqa.exact_match": ([""], {"fold": False}, ("answer", "references")),
     "climaqa.factual_accuracy": ([""], {"t": 5.0}, ("answer", "references")),
@@ -241,7 +247,18 @@ DECLARED: dict[str, tuple[list[str], dict[str, object], tuple[str, ...]]] = {
             *("hallucination", "self_knowledge", "faithfulness"),
         ],
         {"batch": 25, "empty": "undefined"},
-        ("answer",),
+        {
+            **dict.fromkeys(("precision", "recall", "f1"), ("answer", "references")),
+            **dict.fromkeys(("claim_recall", "context_precision"), ("references", "contexts")),
+            **dict.fromkeys(
+                (
+                    *("context_utilization", "noise_sensitivity_in_relevant", "noise_sensitivity_in_irrelevant"),
+                    *("hallucination", "self_knowledge"),
+                ),
+                ("answer", "references", "contexts"),
+            ),
+            "faithfulness": ("answer", "contexts"),
+        },
     ),
     "score.answer_relevance": (["masked", "plain"], {"questions": 5, "masking": "phrases"}, ("question", "answer")),
     "score.context_utilization": (

@@ -32,7 +32,7 @@ from longmark.engine.session import RunResult, execute
 from longmark.engine.settings import RunOptions, Settings
 from longmark.engine.split import BUDGETS
 from longmark.errors import UserError
-from longmark.metrics import canonical, is_missing
+from longmark.metrics import canonical
 from longmark.models.cache import CallCache
 from longmark.models.registry import Registry
 from longmark.models.sending import Counts
@@ -108,10 +108,8 @@ def _forecast(gates: list[Gate], bounds: Any, settings: Settings, arguments: arg
 
     def due(example: Any) -> Iterator[tuple[str, bool]]:
         for chosen in settings.selected:
-            needs = () if isinstance(example, Pair) else chosen.metric.needs
-            unscored = any(is_missing(example, name) for name in needs)
             for name in chosen.due(is_variant=example.variant_of is not None, kind=example.variant):
-                yield name, unscored
+                yield name, not isinstance(example, Pair) and bool(chosen.missing(example, name))
 
     forecast = Forecast(gates, bounds, own, cluster or QUESTION, split(arguments.by), arguments.max_unscored)
     forecast.read(Reading(arguments.examples, **{**reading(arguments), "skip_bad": True}), due)

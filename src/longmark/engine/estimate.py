@@ -130,16 +130,15 @@ async def _estimate(
         try:
             rows = await workers.score(task)
         except WouldCall as call:
-            params = task.chosen.params
             answers = sides(task.chosen, task.example)
-            shared = {text: n for side in answers for text, n in task.chosen.metric.shares(side).items()}
+            shared = {text: n for side in answers for text, n in task.chosen.shares(side).items()}
             sent_before = sum(count for text, count in shared.items() if text in counted[1])
             # shared calls come first in a metric, so they are the first that the cache has answered
             before = max(call.answered, sent_before)
             after = not judging.by_text and judging.reasons  # a second call for each
-            calls = sum(task.chosen.metric.calls(side, params, judges) for side in answers) * (2 if after else 1)
+            calls = sum(task.chosen.calls(side, judges) for side in answers) * (2 if after else 1)
             if hasattr(settings.backends.checker, "relations"):  # it decides by itself, as word overlap does
-                calls -= sum(task.chosen.metric.checks(side, params) for side in answers)
+                calls -= sum(task.chosen.checks(side) for side in answers)
             calls = max(1 if before == call.answered else 0, calls - before)
             one.asking = 1
             counted[1].update(shared)

@@ -9,8 +9,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from longmark import metrics
+from longmark.engine.pairs import sides
 from longmark.errors import BadInput
 from longmark.metric import Metric
+from longmark.metrics import Selected
 from longmark.records import Example, Pair, proposals
 from longmark.records.pair import Answered
 from longmark.records.read import ExampleSource, Reading
@@ -71,7 +73,7 @@ def look(given: ExampleSource, *, limit: int = FIRST, **reading: Any) -> Look:
     """
     source = Reading(given, limit=limit, skip_bad=True, **reading)
     names = metrics.names()
-    loaded = {name: metrics.load(name) for name in names}
+    loaded = {chosen.base: chosen for chosen in metrics.select(names)}
     counts: Counter[str] = Counter()
     able: Counter[str] = Counter()
     lacking: dict[str, set[str]] = {}
@@ -85,11 +87,10 @@ def look(given: ExampleSource, *, limit: int = FIRST, **reading: Any) -> Look:
         systems[example.system or ""] += 1
         for column, value in example.meta.items():
             kept[column] = kept.get(column, False) or proposals.is_text([value])
-        for name, metric in loaded.items():
-            missing = _missing(metric, example)
-            missing |= (
-                set() if metric.pairs or source.turns in metric.turns else {"single answers (--turns last or each)"}
-            )
+        for name, chosen in loaded.items():
+            missing = _missing(chosen, example)
+            if not chosen.metric.pairs and source.turns not in chosen.metric.turns:
+                missing |= {"single answers (--turns last or each)"}
             able[name] += not missing
             lacking[name] = lacking.get(name, missing) & missing
     shape = source.shape
@@ -112,8 +113,14 @@ def look(given: ExampleSource, *, limit: int = FIRST, **reading: Any) -> Look:
         bad_lines=tuple(source.bad_lines),
         examples=tuple(first),
         metrics=tuple(
-            Allowed(name, metric, able[name], tuple(sorted(lacking[name])), _calls(metric, [one for _, one in first]))
-            for name, metric in loaded.items()
+            Allowed(
+                name,
+                chosen.metric,
+                able[name],
+                tuple(sorted(lacking[name])),
+                _calls(chosen, [example for _, example in first]),
+            )
+            for name, chosen in loaded.items()
         ),
     )
 
@@ -131,24 +138,20 @@ def _has(example: Answered, name: str) -> bool:
     return not metrics.is_missing(example, name) and getattr(example, name) != {}
 
 
-def _missing(metric: Metric, example: Answered) -> set[str]:
-    """What a metric needs and an example does not have. A metric of one answer scores both answers of a pair."""
+def _missing(chosen: Selected, example: Answered) -> set[str]:
+    """What a metric needs and an example does not have; of several scores, the one that lacks the least. A metric of
+    one answer scores both answers of a pair."""
+    metric = chosen.metric
     if metric.pairs and not isinstance(example, Pair):
         return {"pairs of answers"}
     if metric.variants != (example.variant_of is not None):
         return {"variants of questions"} if metric.variants else {"original questions"}
-    return {name for name in metric.needs for one in _sides(metric, example) if metrics.is_missing(one, name)}
+    both = sides(chosen, example)
+    return min(({field for side in both for field in chosen.missing(side, name)} for name in chosen.scores), key=len)
 
 
-def _sides(metric: Metric, example: Answered) -> tuple[Answered, ...]:
-    if isinstance(example, Pair) and not metric.pairs:
-        return example.side("a"), example.side("b")
-    return (example,)
-
-
-def _calls(metric: Metric, examples: list[Answered]) -> int:
-    if not metric.models:
+def _calls(chosen: Selected, examples: list[Answered]) -> int:
+    if not chosen.metric.models:
         return 0
-    params = metric.params()
-    able = [_sides(metric, one) for one in examples if not _missing(metric, one)]
-    return max((sum(metric.calls(one, params, 1) for one in its) for its in able), default=0)
+    able = [sides(chosen, example) for example in examples if not _missing(chosen, example)]
+    return max((sum(chosen.calls(side, 1) for side in both) for both in able), default=0)

@@ -82,19 +82,53 @@ class Selected:
             return []
         if not is_variant:
             return list(self.scores)
-        return [name for name in self.scores if self.metric.applies(base_of(name)[len(self.base) + 1 :], kind)]
+        return [name for name in self.scores if self.metric.applies(self.part_of(name), kind)]
+
+    def part_of(self, name: str) -> str:
+        """The part of the name of one of its scores, "" for the metric's own."""
+        return base_of(name)[len(self.base) + 1 :]
+
+    def missing(self, example: Answered, name: str) -> list[str]:
+        """The fields that a score needs, and that the example neither has nor replaces by what it carries."""
+        part = self.part_of(name)
+        missing = [needed for needed in self.metric.needs_of(part) if is_missing(example, needed)]
+        carried = self.metric.carries(example, self.params, part) if missing else ()
+        return [needed for needed in missing if needed not in carried]
+
+    def calls(self, example: Answered, judges: int) -> int:
+        """The greatest number of calls for an example, for all scores that were selected."""
+        return self.metric.calls(example, self.params, judges, *self._parts(example)) if self._able(example) else 0
+
+    def checks(self, example: Answered) -> int:
+        """Those of the calls that the checker takes."""
+        return self.metric.checks(example, self.params, *self._parts(example)) if self._able(example) else 0
+
+    def shares(self, example: Answered) -> Mapping[str, int]:
+        """Text -> calls that other metrics make for it alike."""
+        return self.metric.shares(example, *self._parts(example)) if self._able(example) else {}
+
+    def _able(self, example: Answered) -> list[str]:
+        """The parts of the names of the scores that were selected and whose inputs the example has."""
+        return [self.part_of(name) for name in self.scores if not self.missing(example, name)]
+
+    def _parts(self, example: Answered) -> tuple[list[str], ...]:
+        """The last argument of what the declaration of a metric `by_part` has."""
+        return (self._able(example),) if self.metric.by_part else ()
 
     async def score(self, example: Answered, models: Models, wanted: Sequence[str]) -> dict[str, Score | NoScore]:
         """Full name -> score of an example, for every name wanted. Missing inputs, ModelError and OverBudget become
         NoScore."""
+        lacking = {name: fields for name in wanted if (fields := self.missing(example, name))}
+        results: dict[str, Score | NoScore] = {name: _without(example, fields) for name, fields in lacking.items()}
+        able = [name for name in wanted if name not in lacking]
+        if able:
+            results |= await self._computed(example, models, able)
+        return {name: results[name] for name in wanted}
+
+    async def _computed(self, example: Answered, models: Models, wanted: Sequence[str]) -> dict[str, Score | NoScore]:
         try:
-            missing = [name for name in self.metric.needs if is_missing(example, name)]
-            if missing:
-                reason = " ".join(f"The example has no {_FIELDS.get(name, name)}." for name in missing)
-                if "answer" in missing and isinstance(why := example.meta.get("no_answer"), str):
-                    reason += f" {why}"  # of `longmark benchmark run`
-                raise NoScore("missing_input", reason)
-            result = await self.metric.score(example, models, self.params)
+            # all that were selected: what is asked does not depend on which rows an earlier session left
+            result = await self.metric.score(example, models, self.params, *self._parts(example))
             if isinstance(result, Score):
                 result = {"": result}
             found = {full_name(self.base, part) + self.suffix: one for part, one in result.items()}
@@ -103,6 +137,14 @@ class Selected:
             return dict.fromkeys(wanted, unscored)
         except (ModelError, OverBudget) as error:
             return dict.fromkeys(wanted, NoScore(error.status, str(error)))
+
+
+def _without(example: Answered, fields: Sequence[str]) -> NoScore:
+    """Why an example without fields that a score needs is unscored."""
+    reason = " ".join(f"The example has no {_FIELDS.get(name, name)}." for name in fields)
+    if "answer" in fields and isinstance(why := example.meta.get("no_answer"), str):
+        reason += f" {why}"  # of `longmark benchmark run`
+    return NoScore("missing_input", reason)
 
 
 def is_missing(example: Answered, name: str) -> bool:

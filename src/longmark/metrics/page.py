@@ -48,8 +48,8 @@ def facts(name: str, metric: Metric) -> list[tuple[str, str]]:
     """The declaration of a metric as (label, fact): needs, each score's range and direction, models, scoring, prompts,
     parameters."""
     found = [
-        ("needs", ", ".join(metric.needs)),
-        *((score, f"{bounds(spec)}, {direction(spec)}") for score, spec in metric.published(name).items()),
+        ("needs", ", ".join(metric.needs) if isinstance(metric.needs, tuple) else "as each score says"),
+        *((score, _of_score(metric, score[len(name) + 1 :], spec)) for score, spec in metric.published(name).items()),
         ("models", ", ".join(metric.models) or "none: computed offline"),
     ]
     if metric.judged:
@@ -69,6 +69,11 @@ def facts(name: str, metric: Metric) -> list[tuple[str, str]]:
     if asked := [f"@{name}" for name in judging_kinds(metric) if name not in kinds]:
         found.append(("for it alone", ", ".join(asked)))
     return found
+
+
+def _of_score(metric: Metric, part: str, spec: ScoreSpec) -> str:
+    needs = "" if isinstance(metric.needs, tuple) else f"; needs {', '.join(metric.needs_of(part))}"
+    return f"{bounds(spec)}, {direction(spec)}{needs}"
 
 
 def _of_param(field: dataclasses.Field[Any], kind: Any) -> str:

@@ -192,7 +192,9 @@ def test_what_is_missing_is_unscored_with_a_reason():
     judge = judge_of({**LISTS, "": [], "Hello": []})
     bare = scores(Example(answer="ab cd", contexts=ASKED.contexts), judge=judge)
     assert bare["faithfulness"].value == 1
-    assert {one.reason for name, one in bare.items() if name != "faithfulness"} == {"The example has no reference."}
+    assert {one.reason for name, one in bare.items() if name != "faithfulness"} == {
+        "The example has no reference answer."
+    }
     dry = scores(Example(answer="ab cd", references=ASKED.references), judge=judge)
     assert [name for name, one in dry.items() if one.value is not None] == ["precision", "recall", "f1"]
     assert dry["claim_recall"].status == "missing_input"

@@ -97,7 +97,10 @@ async def score(example: Example, models: Models, params: Params) -> dict[str, S
 
 METRIC = Metric(
     score,
-    needs=("answer",),
+    needs={
+        **{name: ("answer", against[1]) if against else ("answer",) for name, (_, _, against) in QUESTIONS.items()},
+        "overall": ("answer", "references", "contexts"),
+    },
     scores={name: ScoreSpec(bounds=(0, 1), higher_is_better=True) for name in (*QUESTIONS, "overall")},
     params=Params,
     calls=lambda _example, params, _judges: 1 if params.checkpoint else 0,

@@ -23,6 +23,9 @@ Empty = Literal["undefined", "zero"]
 Refusal = Literal["zero", "undefined"]
 """What a refusal gets: it covers nothing, as by the formula, or no score."""
 
+NEEDS = ("question", "answer", "contexts")
+"""The fields of an example that the metrics read."""
+
 _MOST_TOKENS = 2048  # of a summary
 
 SUMMARY = prompt("""comprehensiveness.summary(context, question)

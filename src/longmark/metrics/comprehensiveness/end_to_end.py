@@ -30,6 +30,7 @@ from longmark.errors import NoScore
 from longmark.judge import Reader, Unreadable, ask, numbered, structure
 from longmark.metric import Metric, Score, Silence, paper
 from longmark.metrics.comprehensiveness._sources import (
+    NEEDS,
     SUMMARY,
     Empty,
     Refusal,
@@ -141,7 +142,7 @@ def _reader(count: int) -> Reader[Any]:
 
 METRIC = Metric(
     score,
-    needs=("question", "answer", "contexts"),
+    needs=NEEDS,
     bounds=(0, 1),
     models=("judge",),
     prompts=(COVERAGE, SUMMARY),

@@ -41,6 +41,7 @@ from longmark.errors import NoScore
 from longmark.metric import Metric, Score, Silence, paper
 from longmark.metrics.comprehensiveness._asking import Asked, Asking, Inquiry, ask, dissimilar
 from longmark.metrics.comprehensiveness._sources import (
+    NEEDS,
     SUMMARY,
     Empty,
     Refusal,
@@ -227,6 +228,16 @@ def _unit(vector: Sequence[float]) -> list[float]:
 # Declaration -------------------------------------------------------------------------------------------------------
 
 
+def _carries(example: Example, params: Params, _part: str) -> tuple[str, ...]:
+    """A graph takes the place of all fields, claims that of the answer; nothing is asked about the question where every
+    statement is kept as it is."""
+    if example.graph is not None:
+        return NEEDS
+    answer = ("answer",) if example.claims is not None else ()
+    summarizes = params.summarize and example.context_claims is None
+    return (*answer, "question") if params.keeps_all and not summarizes else answer
+
+
 def _calls(example: Example, params: Params, _judges: int) -> int:
     if example.graph is not None:
         return 0
@@ -260,7 +271,8 @@ def _counts(example: Example) -> tuple[int, int]:
 
 METRIC = Metric(
     score,
-    needs=("question", "answer", "contexts"),
+    needs=NEEDS,
+    carries=_carries,
     bounds=(0, 1),
     models=("judge", "checker", "embedder"),
     optional=("judge", "checker", "embedder"),

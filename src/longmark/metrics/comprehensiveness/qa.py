@@ -60,6 +60,7 @@ from longmark.metrics.comprehensiveness._questions import (
     refined,
 )
 from longmark.metrics.comprehensiveness._sources import (
+    NEEDS,
     SUMMARY,
     Empty,
     Refusal,
@@ -254,9 +255,15 @@ class _Comparer:
         self._found[question, first, other], self._found[question, other, first] = there, back
 
 
+def _carries_graph(example: Example) -> bool:
+    """Whether the example carries a graph of answers to questions."""
+    nodes = (example.graph or {}).get("nodes")
+    return isinstance(nodes, list) and any(isinstance(node, dict) and "question" in node for node in nodes)
+
+
 def _calls(example: Example, params: Params, _judges: int) -> int:
     """The questions are not known before the first call; there are about as many as sentences of the passages."""
-    if example.graph is not None and any("question" in node for node in example.graph.get("nodes") or ()):
+    if _carries_graph(example):
         return 0
     texts = [context.text for context in example.contexts]
     asked = [text for text in (example.answer or "", *texts) if text.strip()]
@@ -268,7 +275,8 @@ def _calls(example: Example, params: Params, _judges: int) -> int:
 
 METRIC = Metric(
     score,
-    needs=("question", "answer", "contexts"),
+    needs=NEEDS,
+    carries=lambda example, _params, _part: NEEDS if _carries_graph(example) else (),
     bounds=(0, 1),
     models=("judge",),
     optional=("judge",),

@@ -28,7 +28,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, StrictStr, StringConstraints
@@ -44,6 +44,7 @@ from longmark.prompts import prompt
 from longmark.records.evidence import Choices, Chosen
 from longmark.records.pair import Pair, plurality
 from longmark.text.claims import each_once
+from longmark.text.sentences import sentences
 
 MOST_POINTS = 40
 LABELS = {"a": "totally correct", "b": "partially correct", "c": "wrong", "d": "absent"}
@@ -117,10 +118,7 @@ async def key_points(models: Models, pair: Pair, params: Any) -> list[str]:
     """The key points of a pair's reference: those it carries, else those that the first judge lists."""
     if pair.reference_claims is not None:
         return list(pair.reference_claims)
-    references = pair.references or pair.best_references
-    if params.reference == "expanded":
-        references = pair.best_references
-    texts = {"reference": "\n\n".join(references), "question": pair.asked}
+    texts = {"reference": "\n\n".join(_references(pair, params)), "question": pair.asked}
     return (await ask(models, models.judges[0], POINTS, texts, _LIST)).value
 
 
@@ -172,11 +170,32 @@ def _shown(one: dict[str, Any], partial: float) -> dict[str, Any]:
     return {"label": LABELS[max(shares, key=shares.__getitem__)], "value": value(shares, partial), "shares": shares}
 
 
-METRIC = pair_metric(
-    score,
-    (POINTS, LOOK),
-    KeyPointParams,
-    lambda _params, judges: 1 + 2 * MOST_POINTS * judges,
-    needs=("question", "references"),
-    evidence=("question", "references"),
+def _references(pair: Pair, params: Any) -> tuple[str, ...]:
+    return pair.best_references if params.reference == "expanded" else pair.references or pair.best_references
+
+
+def _calls(pair: Pair, params: Any, judges: int) -> int:
+    """The key points are not known before the first call; there are about as many as sentences of the reference."""
+    if params.equal == "tie" and equal(pair):
+        return 0
+    answers = sum(bool(answer.strip()) for answer in (pair.a, pair.b))
+    if pair.reference_claims is not None:
+        return answers * len(pair.reference_claims) * judges
+    listed = sum(len(sentences(reference)) for reference in _references(pair, params))
+    return 1 + answers * min(MOST_POINTS, listed) * judges
+
+
+METRIC = replace(
+    pair_metric(
+        score,
+        (POINTS, LOOK),
+        KeyPointParams,
+        lambda _params, _judges: 0,
+        needs=("question", "references"),
+        evidence=("question", "references"),
+    ),
+    calls=_calls,
+    carries=lambda pair, _params, _part: (
+        ("references",) if pair.reference_claims is not None or pair.expanded_reference else ()
+    ),
 )

@@ -21,17 +21,35 @@ it entails a claim of the reference.
    reference and each claim of the answer, the answer and each claim of the reference, each passage and each claim of
    both. Only `entails` counts.
 
+A score is made of its own labels alone, so that nothing else is needed, asked for, or able to fail it. A is a list of
+the answer's claims, R one of the reference's, and P the number of passages:
+
+    precision                             A, its claims by the reference                         2 calls
+    recall                                R, its claims by the answer                            2 calls
+    f1                                    A and R, as of both                                    4 calls
+    claim_recall, context_precision       R, its claims by each passage                          1 + P calls
+    context_utilization                   R, its claims by the answer and each passage           2 + P calls
+    faithfulness                          A, its claims by each passage                          1 + P calls
+    hallucination, self_knowledge         A, its claims by the reference and each passage        2 + P calls
+    both noise sensitivities              A and R, the former by the reference, both by each P   3 + P calls
+    all eleven                            the same                                               4 + P calls
+
 Range [0, 1]. Higher is better; for noise sensitivity and hallucination lower is better; self_knowledge has no
 direction. These sums are 1: precision + hallucination + both noise sensitivities, and faithfulness + hallucination +
 self_knowledge.
 Unscored (`undefined`): scores over the claims of an answer or a reference that has none, and context_utilization if no
 claim of the reference is retrieved. f1 of an answer without claims is 0 where the reference has claims: it has no true
-positive. Unscored (`missing_input`): without a reference all scores except faithfulness, and
-without passages all except precision, recall and f1. An empty answer recalls nothing.
-Claims and labels in the example are used unchanged. A result file of RAGChecker therefore needs no call and no judge.
-Several references: the one with the highest f1 counts (of equal ones the first; evidence: `reference`).
-Cost: 1 call for each 4,000 bytes of the answer and of each reference lists their claims. Then the answer, each
-reference and each passage take 1 call for each 25 claims (and each 8,000 bytes).
+positive. Unscored (`missing_input`): without a reference all scores except faithfulness, without passages all except
+precision, recall and f1, and without an answer all except claim_recall and context_precision. An empty answer recalls
+nothing.
+Claims and labels in the example are used unchanged, in place of the text that they were made from. A result file of
+RAGChecker therefore needs no call and no judge, nor do the nuggets of a reference with their labels for recall.
+Several references: the one with the highest f1 counts (of equal ones the first; evidence: `reference`), so that the
+scores with a reference also take the calls of f1.
+Cost: as above, for an answer, a reference and passages of one call each. 1 call for each 4,000 bytes of the answer and
+of each reference lists their claims. Then the answer, each reference and each passage take 1 call for each 25 claims
+(and each 8,000 bytes). Claims of the answer and of the reference share the calls of a passage, and a label can depend
+on the other claims in its call: a score can be another one where it is selected alone (`batch=1`: it is the same).
 
 Parameters: batch: number of statements in one call of a judge; 1: one pair in each call. empty: `zero` gives an
 undefined score the value 0, as the authors do.
@@ -41,17 +59,17 @@ undefined score is unscored (`empty=zero`: the authors' method). Support for sev
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from longmark.concurrency import concurrently
-from longmark.errors import NoScore
+from longmark.errors import ModelError, NoScore, OverBudget
 from longmark.metric import Metric, Score, ScoreSpec, Silence, Why, paper
 from longmark.models.handles import Models
 from longmark.records import Example
 from longmark.text.claims import CLAIMS, answer_calls, answer_claims, reference_calls, reference_claims
-from longmark.text.entailment import BATCH, ENTAILS, PROMPTS, checker_of, relation_calls
+from longmark.text.entailment import BATCH, ENTAILS, PROMPTS, Checker, checker_of, relation_calls
 from longmark.text.sentences import sentences
 
 _LARGEST_BATCH = 200  # a greater number is a typing error
@@ -95,34 +113,36 @@ def ragchecker_scores(checks: Checks) -> dict[str, float | NoScore]:
     no_expected = NoScore("undefined", "The reference contains no claim.")
     right, recalled = _entailed(checks.right), _entailed(checks.recalled)
     supported, retrieved = _matrix(checks.supported), _matrix(checks.retrieved)
-    found: dict[str, float | NoScore] = {}
-    found["precision"] = no_reference if right is None else _share(right, no_claims)
-    found["recall"] = no_reference if recalled is None else _share(recalled, no_expected)
-    found["f1"] = 0.0 if right == [] and recalled else _f1(found["precision"], found["recall"])
-    if supported is None:
-        found["faithfulness"] = no_passages
-    else:
-        found["faithfulness"] = _share([any(row) for row in supported], no_claims)
-    if supported is None or retrieved is None or right is None or recalled is None:
-        why = no_passages if checks.passages == 0 else no_reference
-        return found | dict.fromkeys((name for name in SPECS if name not in found), why)
-    known = [any(row) for row in retrieved]
+    not_given = no_passages if checks.passages == 0 else no_reference
+    scores: dict[str, float | NoScore] = dict.fromkeys(SPECS, not_given)
+    scores["precision"] = no_reference if right is None else _share(right, no_claims)
+    scores["recall"] = no_reference if recalled is None else _share(recalled, no_expected)
+    scores["f1"] = 0.0 if right == [] and recalled else _f1(scores["precision"], scores["recall"])
+    scores["faithfulness"] = no_passages
+    if supported is not None:
+        scores["faithfulness"] = _share([any(row) for row in supported], no_claims)
+    if right is not None and supported is not None:
+        rows = list(zip(right, supported, strict=True))
+        scores["hallucination"] = _share([not ok and not any(row) for ok, row in rows], no_claims)
+        scores["self_knowledge"] = _share([ok and not any(row) for ok, row in rows], no_claims)
+    if retrieved is None:
+        return scores
+    in_a_passage = [any(row) for row in retrieved]
     relevant = [any(row[d] for row in retrieved) for d in range(checks.passages)]
-    found["claim_recall"] = _share(known, no_expected)
-    found["context_precision"] = _share(relevant, no_passages) if retrieved else no_expected
-    used = [now for now, here in zip(recalled, known, strict=True) if here]
-    none_retrieved = NoScore("undefined", "No passage entails a claim of the reference.")
-    found["context_utilization"] = _share(used, none_retrieved) if retrieved else no_expected
-    rows = list(zip(right, supported, strict=True))
-    by_relevant = [any(e and r for e, r in zip(row, relevant, strict=True)) for row in supported]
-    noise = [not ok and any(row) for ok, row in rows]
-    in_relevant = [noisy and near for noisy, near in zip(noise, by_relevant, strict=True)]
-    in_irrelevant = [noisy and not near for noisy, near in zip(noise, by_relevant, strict=True)]
-    found["noise_sensitivity_in_relevant"] = _share(in_relevant, no_claims) if retrieved else no_expected
-    found["noise_sensitivity_in_irrelevant"] = _share(in_irrelevant, no_claims) if retrieved else no_expected
-    found["hallucination"] = _share([not ok and not any(row) for ok, row in rows], no_claims)
-    found["self_knowledge"] = _share([ok and not any(row) for ok, row in rows], no_claims)
-    return found
+    scores["claim_recall"] = _share(in_a_passage, no_expected)
+    scores["context_precision"] = _share(relevant, no_passages) if retrieved else no_expected
+    if recalled is not None:
+        used = [now for now, here in zip(recalled, in_a_passage, strict=True) if here]
+        none_retrieved = NoScore("undefined", "No passage entails a claim of the reference.")
+        scores["context_utilization"] = _share(used, none_retrieved) if retrieved else no_expected
+    if right is not None and supported is not None:
+        noise = [not ok and any(row) for ok, row in zip(right, supported, strict=True)]
+        by_relevant = [any(e and r for e, r in zip(row, relevant, strict=True)) for row in supported]
+        in_relevant = [noisy and near for noisy, near in zip(noise, by_relevant, strict=True)]
+        in_irrelevant = [noisy and not near for noisy, near in zip(noise, by_relevant, strict=True)]
+        scores["noise_sensitivity_in_relevant"] = _share(in_relevant, no_claims) if retrieved else no_expected
+        scores["noise_sensitivity_in_irrelevant"] = _share(in_irrelevant, no_claims) if retrieved else no_expected
+    return scores
 
 
 def _entailed(labels: Labels | None) -> list[bool] | None:
@@ -146,92 +166,235 @@ def _f1(precision: float | NoScore, recall: float | NoScore) -> float | NoScore:
     return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
 
 
+# Labels ------------------------------------------------------------------------------------------------------------
+
+_Kind = Literal["right", "recalled", "supported", "retrieved"]
+KINDS: tuple[_Kind, ...] = ("right", "recalled", "supported", "retrieved")
+
+LABELS: dict[str, tuple[_Kind, ...]] = {
+    "precision": ("right",),
+    "recall": ("recalled",),
+    "f1": ("right", "recalled"),
+    "claim_recall": ("retrieved",),
+    "context_precision": ("retrieved",),
+    "context_utilization": ("recalled", "retrieved"),
+    "noise_sensitivity_in_relevant": ("right", "supported", "retrieved"),
+    "noise_sensitivity_in_irrelevant": ("right", "supported", "retrieved"),
+    "hallucination": ("right", "supported"),
+    "self_knowledge": ("right", "supported"),
+    "faithfulness": ("supported",),
+}
+"""Part of the name -> the labels that the score is made of, by the fields of `Checks`."""
+
+_REPLACED_BY: dict[_Kind, dict[str, str]] = {
+    "right": {"answer": "claims", "references": "claims_by_reference"},
+    "recalled": {"answer": "reference_claims_by_answer", "references": "reference_claims"},
+    "supported": {"answer": "claims", "contexts": ""},
+    "retrieved": {"references": "reference_claims", "contexts": ""},
+}
+"""Labels -> the fields that they need, and what the example can carry in place of them ("": nothing)."""
+
+_CARRIED_IN: dict[_Kind, str] = {
+    "right": "claims_by_reference",
+    "recalled": "reference_claims_by_answer",
+    "supported": "claims_by_contexts",
+    "retrieved": "reference_claims_by_contexts",
+}
+_CARRIED = "carried by the example"
+_OF_ANSWER: frozenset[_Kind] = frozenset({"right", "supported"})
+_OF_REFERENCE: frozenset[_Kind] = frozenset({"recalled", "retrieved"})
+
+NEEDS = {
+    part: tuple(
+        field for field in ("answer", "references", "contexts") if any(field in _REPLACED_BY[kind] for kind in kinds)
+    )
+    for part, kinds in LABELS.items()
+}
+
+
+def _carries(example: Example, _params: Params, part: str) -> set[str]:
+    """The fields that a score needs and that what the example carries replaces."""
+    return {
+        field
+        for field in NEEDS[part]
+        if all(
+            getattr(example, _REPLACED_BY[kind][field] or "_", None) is not None
+            for kind in LABELS[part]
+            if field in _REPLACED_BY[kind]
+        )
+    }
+
+
+def _kinds(example: Example, parts: Collection[str]) -> set[_Kind]:
+    """The labels that scores are made of; with those of f1 where it decides which of several references counts."""
+    kinds = {kind for part in parts for kind in LABELS[part]}
+    if len(example.references) > 1 and example.answer is not None and kinds != {"supported"}:
+        kinds |= set(LABELS["f1"])
+    return kinds
+
+
 # Calls -------------------------------------------------------------------------------------------------------------
 
+Result = TypeVar("Result")
+Claims = Sequence[str]
 
-async def score(example: Example, models: Models, params: Params) -> dict[str, Score | NoScore]:
-    """The eleven scores by their names."""
-    own = await answer_claims(models, example)
-    expected = await reference_claims(models, example)
-    found, checker = await check(example, models, params.batch, own, expected)
-    of_each = [ragchecker_scores(one) for one in found]
-    best = max(range(len(found)), key=lambda k: -1.0 if isinstance(f1 := of_each[k]["f1"], NoScore) else f1)
-    shared: dict[str, Any] = {"checker": checker}
-    if len(example.references) > 1:
-        shared["reference"] = example.references[best]
-    shown = _evidence(found[best], own, expected[best] if expected else [])
+
+@dataclass(frozen=True, slots=True)
+class _Labelled:
+    """The labels of an answer with one reference, of the kinds that were wanted, or why there are none."""
+
+    labels: Mapping[_Kind, Any]
+    passages: int
+
+    @property
+    def checks(self) -> Checks:
+        labels: dict[str, Any] = {
+            kind: None if isinstance(some, NoScore) else some
+            for kind, some in {**dict.fromkeys(KINDS), **self.labels}.items()
+        }
+        return Checks(**labels, passages=self.passages)
+
+    def failure(self, kinds: Sequence[_Kind]) -> NoScore | None:
+        """Why the first of these kinds that has no labels has none."""
+        return next((some for kind in kinds if isinstance(some := self.labels.get(kind), NoScore)), None)
+
+
+async def score(example: Example, models: Models, params: Params, parts: Collection[str]) -> dict[str, Score | NoScore]:
+    """The scores of these parts of the name."""
+    kinds = _kinds(example, parts)
+    own: Claims | NoScore = ()
+    expected: Sequence[Claims] | NoScore = ()
+    of_answer, of_reference = bool(kinds & _OF_ANSWER), bool(kinds & _OF_REFERENCE)
+    steps: list[Callable[[], Awaitable[Any]]] = [lambda: answer_claims(models, example)] if of_answer else []
+    steps += [lambda: reference_claims(models, example)] if of_reference else []
+    lists = await concurrently(_attempt, steps)
+    if of_answer:
+        own = lists[0]
+    if of_reference:
+        expected = lists[-1]
+    labelled, checker = await _label(example, models, params.batch, own, expected, kinds)
+    of_each = [ragchecker_scores(one.checks) for one in labelled]
+    best = max(range(len(labelled)), key=lambda k: -1.0 if isinstance(f1 := of_each[k]["f1"], NoScore) else f1)
+    expected_of_best = () if isinstance(expected, NoScore) or not expected else expected[best]
+    shown = _evidence(labelled[best].checks, () if isinstance(own, NoScore) else own, expected_of_best)
     results: dict[str, Score | NoScore] = {}
-    for name in SPECS:
-        value, evidence = of_each[best][name], {**shared, **shown[name]}
+    for part in parts:
+        if (failure := labelled[best].failure(LABELS[part])) is not None:
+            results[part] = failure
+            continue
+        carried = all(getattr(example, _CARRIED_IN[kind]) is not None for kind in LABELS[part])
+        evidence: dict[str, Any] = {"checker": _CARRIED if carried or checker is None else checker}
+        if len(example.references) > 1 and "references" in NEEDS[part]:
+            evidence["reference"] = example.references[best]
+        evidence |= shown[part]
+        value = of_each[best][part]
         if not isinstance(value, NoScore):
-            results[name] = Score(value, evidence)
+            results[part] = Score(value, evidence)
         elif value.status == "undefined" and params.empty == "zero":
-            results[name] = Score(0.0, {**evidence, "rule": f"{value.reason} It is scored 0 by empty=zero."})
+            results[part] = Score(0.0, {**evidence, "rule": f"{value.reason} It is scored 0 by empty=zero."})
         else:
-            results[name] = NoScore(value.status, value.reason, evidence)
+            results[part] = NoScore(value.status, value.reason, evidence)
     return results
 
 
-async def check(
-    example: Example, models: Models, batch: int, own: Sequence[str], expected: Sequence[Sequence[str]]
-) -> tuple[list[Checks], str]:
-    """The labels with each reference (one result without any), and what decided them. own: the claims of the answer;
-    expected: those of each reference. Labels that the example carries are not asked for."""
+async def _attempt(step: Callable[[], Awaitable[Result]]) -> Result | NoScore:
+    """What a step gives, or why it gives nothing: other scores do without it."""
+    try:
+        return await step()
+    except NoScore as unscored:
+        return unscored
+    except (ModelError, OverBudget) as error:
+        return NoScore(error.status, str(error))
+
+
+async def _label(
+    example: Example,
+    models: Models,
+    batch: int,
+    own: Claims | NoScore,
+    expected: Sequence[Claims] | NoScore,
+    kinds: Collection[_Kind],
+) -> tuple[list[_Labelled], str | None]:
+    """The labels with each reference (one result without any), and the checker, None where it was not asked. own: the
+    claims of the answer; expected: those of each reference. Labels that the example carries are not asked for."""
     passages = [context.text for context in example.contexts]
-    carried_own, carried_expected = example.claims_by_contexts, example.reference_claims_by_contexts
-    asked = dict.fromkeys(own if carried_own is None else ())
-    if carried_expected is None:
-        asked |= dict.fromkeys(claim for some in expected for claim in some)
-    questions: dict[tuple[str, int], tuple[str, Sequence[str]]] = {}
-    questions |= {("passage", d): (passage, list(asked)) for d, passage in enumerate(passages)}
-    if example.claims_by_reference is None:
-        questions |= {("right", k): (reference, own) for k, reference in enumerate(example.references)}
-    if example.reference_claims_by_answer is None:
-        questions |= {("recalled", k): (example.answer or "", some) for k, some in enumerate(expected)}
-    needed = [key for key, (premise, hypotheses) in questions.items() if premise.strip() and hypotheses]
-    checker = checker_of(models, batch) if needed else None
+    to_ask = {kind for kind in kinds if getattr(example, _CARRIED_IN[kind]) is None}
+    own_claims = () if isinstance(own, NoScore) else own
+    all_expected = () if isinstance(expected, NoScore) else expected
+    of_passages = dict.fromkeys(own_claims if "supported" in to_ask else ())
+    if "retrieved" in to_ask:
+        of_passages |= dict.fromkeys(claim for claims in all_expected for claim in claims)
+    questions: dict[tuple[str, int], tuple[str, Claims]] = {}
+    questions |= {("passage", d): (passage, list(of_passages)) for d, passage in enumerate(passages)}
+    if "right" in to_ask:
+        questions |= {("right", k): (reference, own_claims) for k, reference in enumerate(example.references)}
+    if "recalled" in to_ask:
+        questions |= {("recalled", k): (example.answer or "", claims) for k, claims in enumerate(all_expected)}
+    asked = [key for key, (premise, hypotheses) in questions.items() if premise.strip() and hypotheses]
+    checker: Checker | NoScore | None = None
+    if asked:
+        try:
+            checker = checker_of(models, batch)
+        except NoScore as missing:
+            checker = missing
 
-    async def labels(key: tuple[str, int]) -> list[str]:
+    async def labels_of(key: tuple[str, int]) -> list[str]:
         assert checker is not None
-        return [one.label for one in await checker.relations(*questions[key])]
+        if isinstance(checker, NoScore):
+            raise checker
+        return [relation.label for relation in await checker.relations(*questions[key])]
 
-    found = {key: ["neutral"] * len(hypotheses) for key, (_, hypotheses) in questions.items()}
-    found |= zip(needed, await concurrently(labels, needed), strict=True)
-    by_passage = [dict(zip(asked, found["passage", d], strict=True)) for d in range(len(passages))]
+    replies: dict[tuple[str, int], list[str] | NoScore]
+    replies = {key: ["neutral"] * len(hypotheses) for key, (_, hypotheses) in questions.items()}
+    replies |= zip(asked, await concurrently(lambda key: _attempt(lambda: labels_of(key)), asked), strict=True)
+    of_all_passages = [replies["passage", d] for d in range(len(passages))]
 
-    def matrix(carried: Sequence[Labels] | None, statements: Sequence[str]) -> Sequence[Labels]:
-        return carried if carried is not None else [[labels[one] for labels in by_passage] for one in statements]
+    def by_passage(claims: Claims) -> list[list[str]] | NoScore | None:
+        if failure := next((reply for reply in of_all_passages if isinstance(reply, NoScore)), None):
+            return failure
+        tables = [dict(zip(of_passages, reply, strict=True)) for reply in of_all_passages if isinstance(reply, list)]
+        return [[table[claim] for table in tables] for claim in claims] if passages else None
 
-    checks = [
-        Checks(
-            right=found.get(("right", k), example.claims_by_reference),
-            recalled=found.get(("recalled", k), example.reference_claims_by_answer),
-            supported=matrix(carried_own, own) if passages else None,
-            retrieved=matrix(carried_expected, expected[k]) if passages and expected else None,
-            passages=len(passages),
-        )
-        for k in range(max(1, len(expected)))
-    ]
-    return checks, "carried by the example" if checker is None else checker.name
+    def of_kind(kind: _Kind, k: int) -> Any:
+        claims = own if kind in _OF_ANSWER else expected
+        if isinstance(claims, NoScore):
+            return claims
+        if kind not in to_ask:
+            return getattr(example, _CARRIED_IN[kind])
+        if kind == "supported":
+            return by_passage(own_claims)
+        if kind == "retrieved":
+            return by_passage(all_expected[k]) if all_expected else None
+        return replies.get((kind, k))
+
+    count = max(1, len(all_expected), len(example.references))
+    labelled = [_Labelled({kind: of_kind(kind, k) for kind in kinds}, len(passages)) for k in range(count)]
+    return labelled, None if checker is None or isinstance(checker, NoScore) else checker.name
 
 
-def _shares(example: Example) -> dict[str, int]:
-    return answer_calls(example) | reference_calls(example)
+def _shares(example: Example, parts: Collection[str] = tuple(LABELS)) -> dict[str, int]:
+    kinds = _kinds(example, parts)
+    shares = answer_calls(example) if kinds & _OF_ANSWER else {}
+    return shares | (reference_calls(example) if kinds & _OF_REFERENCE else {})
 
 
-def _checks(example: Example, params: Params) -> int:
+def _calls(example: Example, params: Params, _judges: int, parts: Collection[str] = tuple(LABELS)) -> int:
+    return sum(_shares(example, parts).values()) + _checks(example, params, parts)
+
+
+def _checks(example: Example, params: Params, parts: Collection[str] = tuple(LABELS)) -> int:
     """The claims are not known before the first call; there are about as many as sentences."""
+    kinds = {kind for kind in _kinds(example, parts) if getattr(example, _CARRIED_IN[kind]) is None}
     own = len(example.claims if example.claims is not None else sentences(example.answer or ""))
     if example.reference_claims is not None:
         expected = [len(example.reference_claims)]
     else:
         expected = [len(sentences(reference)) for reference in example.references]
-    asked = own if example.claims_by_contexts is None else 0
-    asked += sum(expected) if example.reference_claims_by_contexts is None else 0
+    asked = (own if "supported" in kinds else 0) + (sum(expected) if "retrieved" in kinds else 0)
     calls = sum(relation_calls(context.text, asked, params.batch) for context in example.contexts)
-    if example.claims_by_reference is None:
+    if "right" in kinds:
         calls += sum(relation_calls(reference, own, params.batch) for reference in example.references)
-    if example.reference_claims_by_answer is None:
+    if "recalled" in kinds:
         calls += sum(relation_calls(example.answer or "", some, params.batch) for some in expected)
     return calls
 
@@ -273,7 +436,8 @@ def _evidence(checks: Checks, own: Sequence[str], expected: Sequence[str]) -> di
 def _rows(
     statements: Sequence[str], by: str, labels: Labels | None, by_passage: Sequence[Labels] | None
 ) -> list[dict[str, Any]]:
-    """Each claim with its label by the reference or the answer, and the numbers of the passages that entail it."""
+    """Each claim with its label by the reference or the answer, and the numbers of the passages that entail it, as far
+    as these labels are known."""
     return [
         {
             "claim": claim,
@@ -322,15 +486,17 @@ SPECS = {
 
 METRIC = Metric(
     score,
-    needs=("answer",),
+    needs=NEEDS,
+    carries=_carries,
     scores=SPECS,
+    by_part=True,
     models=("judge", "checker"),
     optional=("judge", "checker"),
     prompts=(CLAIMS, *PROMPTS),
     params=Params,
-    version=2,
-    calls=lambda example, params, _judges: sum(_shares(example).values()) + _checks(example, params),
-    rounds=3,
+    version=3,
+    calls=_calls,
+    rounds=2,
     checks=_checks,
     shares=_shares,
     view="support",

@@ -15,8 +15,9 @@ placeholders for phrases and for profile values, and the number of phrases that 
 `masking=rewrite` the number of placeholders of each slot.
 Unscored: an empty answer (`undefined`); `masked` by phrases without a profile that has a masked slot (`missing_input`),
 since the masking could not be checked.
-Cost: 1 call for masking, 2 for questions, 2 batches of the embedder. An answer of more than 4,000 bytes is masked in
-pieces. For one of more than 12,000 bytes the questions are written in pieces too, and the mean is over all of them.
+Cost: 1 call for masking, which `plain` does without; for each score 1 call for the questions and 1 batch of the
+embedder. An answer of more than 4,000 bytes is masked in pieces. For one of more than 12,000 bytes the questions are
+written in pieces too, and the mean is over all of them.
 
 Parameters: questions: n, the number of generated questions. masking: `phrases` as above, or `rewrite`: the judge
 rewrites the answer with placeholders, as in the paper (section 3.3, appendix E.3); what it rewrites is not checked, and
@@ -29,14 +30,14 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
 from longmark.concurrency import concurrently
-from longmark.errors import NoScore
+from longmark.errors import ModelError, NoScore, OverBudget
 from longmark.judge import Unreadable, ask, structure, text
 from longmark.metric import Metric, Score, ScoreSpec, Silence, paper
 from longmark.metrics.score._masking import Masked, Named, Rewritten, masked, phrase_reader, rewritten
@@ -48,6 +49,7 @@ from longmark.records import Example
 from longmark.records.evidence import Question, Questions
 from longmark.text.pieces import pieces, utf8_size
 
+PARTS = ("masked", "plain")
 MASKED_PIECE = 4000  # bytes of answer in one masking call: of a longer text a judge names a smaller share
 _PIECE = 12_000  # bytes of answer in one call for questions, about 3,000 tokens
 _TOKENS_A_QUESTION = 128
@@ -92,18 +94,20 @@ def relevance(cosines: Sequence[float]) -> float:
     return math.fsum(cosines) / len(cosines)
 
 
-async def score(example: Example, models: Models, params: Params) -> dict[str, Score | NoScore]:
-    """Both scores. If one is unscored, the other can still be computed."""
+async def score(example: Example, models: Models, params: Params, parts: Collection[str]) -> dict[str, Score | NoScore]:
+    """The scores of these parts of the name. If one is unscored, the other can still be computed."""
     if not (example.answer or "").strip():
         raise NoScore("undefined", "The answer is empty.")
     scores: dict[str, Score | NoScore] = {}
-    for part in ("masked", "plain"):
+    for part in parts:
         try:
             hidden = await _hidden(example, models, params) if part == "masked" else None
             answer = hidden.text if hidden else example.answer or ""
             scores[part] = await _relevance(example.question or "", answer, models, params, hidden)
         except NoScore as unscored:
             scores[part] = unscored
+        except (ModelError, OverBudget) as error:
+            scores[part] = NoScore(error.status, str(error))
     return scores
 
 
@@ -187,10 +191,13 @@ async def _relevance(
     return Score(relevance(cosines), evidence)
 
 
-def _calls(example: Example, _params: Params, _judges: int) -> int:
-    """Masking, and questions and a batch of the embedder for each of the two scores."""
+def _calls(example: Example, _params: Params, _judges: int, parts: Collection[str] = PARTS) -> int:
+    """Questions and a batch of the embedder for each score, and masking for one."""
     answer = example.answer or ""
-    return len(pieces(answer, MASKED_PIECE)) + 2 * (len(pieces(answer, _PIECE)) + 1)
+    if not answer.strip():
+        return 0
+    calls = len(parts) * (len(pieces(answer, _PIECE)) + 1)
+    return calls + (len(pieces(answer, MASKED_PIECE)) if "masked" in parts else 0)
 
 
 METRIC = Metric(
@@ -200,6 +207,7 @@ METRIC = Metric(
         "masked": ScoreSpec(bounds=(-1, 1), higher_is_better=True),
         "plain": ScoreSpec(bounds=(-1, 1), higher_is_better=True),
     },
+    by_part=True,
     models=("judge", "embedder"),
     prompts=(MASKING, REWRITING, QUESTIONS),
     params=Params,

@@ -39,6 +39,7 @@ from longmark.prompts import prompt
 from longmark.records import Example
 from longmark.records import evidence as recorded
 from longmark.text.claims import FACTS, Fact, fact_calls, facts
+from longmark.text.sentences import sentences
 
 # The facts come last, a line each, so that two sets begin with the same tokens up to their first difference.
 PROXY = prompt("""score.context_utilization.proxy()
@@ -187,9 +188,12 @@ def _evidence(
 
 
 def _calls(example: Example, params: Params, _judges: int) -> int:
+    """The facts are not known before the first call; there are about as many as sentences of the passages."""
     if not (example.answer or "").strip():
         return 0
-    return fact_calls([context.text for context in example.contexts]) + params.max_claims + 1 + params.documents
+    passages = [context.text for context in example.contexts]
+    count = min(params.max_claims, sum(len(sentences(passage)) for passage in passages))
+    return fact_calls(passages) + count + 1 + params.documents
 
 
 METRIC = Metric(

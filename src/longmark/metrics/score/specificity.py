@@ -312,6 +312,7 @@ def _calls(example: Example, params: Params, judges: int) -> int:
 METRIC = Metric(
     score,
     needs=("answer", "contexts"),
+    carries=lambda example, _params, _part: ("answer",) if example.claims is not None else (),
     scores=lambda domain: {name: ScoreSpec(bounds=(0, 1), higher_is_better=True) for name in ("", *domain.weights)},
     models=("judge",),
     prompts=(CLAIMS, DETAILS, LABELLING, UNCHECKED),
