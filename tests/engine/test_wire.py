@@ -265,7 +265,11 @@ def test_a_disk_that_is_full_without_any_call(tmp_path: Path, size: int):
     assert len(rows_of(tmp_path / ("out" * 80))) == 600
 
 
-def test_a_cache_that_cannot_be_written_is_a_message(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+def test_a_cache_that_cannot_be_written_is_a_message(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    # a trigger plays the full disk; that triggers are refused is another matter
+    monkeypatch.setattr("longmark.models.stores.sqlite._refuse_other_objects", lambda *_: None)
     given = write_jsonl(tmp_path / "given.jsonl", records(3))
     cache = tmp_path / "calls.sqlite"
     CallCache(cache).close()
