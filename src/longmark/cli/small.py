@@ -23,7 +23,7 @@ from longmark.cli.certify import verify as verify_certificate
 from longmark.cli.trust import trusting
 from longmark.engine.run import cache_path, finish, open_cache
 from longmark.engine.settings import Settings, choose, every_prompt
-from longmark.engine.verify import MOST, Given, Verification, needed, opened
+from longmark.engine.verify import Given, Verification, needed, opened
 from longmark.engine.verify import export as exported
 from longmark.engine.verify import verify as verified
 from longmark.errors import UnknownName, UserError
@@ -212,8 +212,7 @@ def verify(arguments: argparse.Namespace) -> int:
         return verify_certificate(path, arguments.signers, trusting(arguments))
     if arguments.signers is not None:
         raise UserError("--signers is for a certificate of `longmark certify`")
-    most = arguments.max_bundle_bytes or MOST
-    with opened(arguments.run, cache_path(arguments.cache), most) as (folder, store):
+    with opened(arguments.run, cache_path(arguments.cache), arguments.max_bundle_bytes) as (folder, store):
         found = finish(lambda: verified(folder, store, _given(arguments)))
     return _verification(found)
 

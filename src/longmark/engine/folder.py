@@ -25,6 +25,7 @@ from longmark.errors import UserError
 from longmark.metrics import Selected
 from longmark.models.keys import redact_reply
 from longmark.records import Answered, Row
+from longmark.records.files import lines, own_json
 from longmark.records.pair import example_of, own_example_of
 from longmark.workspace import Workspace
 
@@ -198,8 +199,8 @@ class RunFolder:
         why = "The answer was in the run's input before, and is not any more."
         self._execute(f"WITH its AS (SELECT id, question, system FROM earlier) {insert}", (why,))
         if self.absent_path.exists():
-            with self.absent_path.open("rb") as file, suppress(ValueError, KeyError, TypeError):
-                for one in map(orjson.loads, file):
+            with suppress(ValueError, KeyError, TypeError):
+                for one in (own_json(line) for _, line in lines(self.absent_path)):
                     if one["status"] == "removed":
                         values = (one["id"], one["question_id"], one["system"], why)
                         self._execute(f"WITH its AS (SELECT ? AS id, ? AS question, ? AS system) {insert}", values)
@@ -222,15 +223,14 @@ class RunFolder:
         if not self.rows_path.exists():
             return False
         offset, outdated = 0, False
-        with open(self.rows_path, "rb") as file:
-            for line in file:
-                place = self._place(line)
-                if place is None:
-                    outdated = True
-                else:
-                    n, m, status = place
-                    self._execute("INSERT OR REPLACE INTO rows VALUES (?, ?, ?, ?)", (n, m, offset, status))
-                offset += len(line)
+        for _, line in lines(self.rows_path):
+            place = self._place(line)
+            if place is None:
+                outdated = True
+            else:
+                n, m, status = place
+                self._execute("INSERT OR REPLACE INTO rows VALUES (?, ?, ?, ?)", (n, m, offset, status))
+            offset += len(line)
         return outdated
 
     def _place(self, line: bytes) -> tuple[int, int, str] | None:

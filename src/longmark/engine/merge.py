@@ -24,7 +24,7 @@ from longmark.engine.split import NOTES_FILE, notes
 from longmark.errors import SettingsChanged, UserError
 from longmark.models.cache import CallCache
 from longmark.records import Answered, Row, Usage
-from longmark.records.files import REMAKE, at, lines, read_object
+from longmark.records.files import REMAKE, at, lines, own_json, read_object
 from longmark.records.pair import own_example_of
 from longmark.records.parts import Part
 from longmark.records.verdicts import together
@@ -261,7 +261,7 @@ def _absent_notes(run: _Run) -> Iterator[dict[str, Any]]:
     path = run.path / ABSENT_FILE
     for number, line in lines(path) if path.is_file() else ():
         try:
-            note = orjson.loads(line)
+            note = own_json(line)
             yield {key: note[key] for key in ("id", "question_id", "system", "status", "reason")}
         except (ValueError, KeyError, TypeError):
             raise UserError(at(path, number, f"is damaged; {_AGAIN}")) from None
@@ -303,7 +303,7 @@ def _attribute(db: sqlite3.Connection, folder: RunFolder) -> None:
     """Counts every call once: for the first row, in the order of the input, of those that share it."""
     with replacing(folder.rows_path) as file:
         for _, line in lines(folder.rows_path):
-            named = orjson.loads(line)
+            named = own_json(line)
             key = (named["example_id"], named["metric"])
             noted = db.execute("SELECT calls FROM calls WHERE id = ? AND metric = ?", key).fetchone()
             calls = orjson.loads(noted[0]) if noted else []

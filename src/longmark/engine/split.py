@@ -27,7 +27,7 @@ from longmark.errors import UserError
 from longmark.models.client import Booked
 from longmark.records import Answered, Row
 from longmark.records.example import question_hash
-from longmark.records.files import at, lines
+from longmark.records.files import at, lines, own_json
 from longmark.records.parts import HEAD, SUFFIX, Part
 from longmark.records.read import ExampleSource, Reading
 from longmark.records.write import write_object
@@ -187,7 +187,7 @@ def notes(path: Path) -> Iterator[list[Any]]:
     """The notes of a file without an unfinished last line. UserError where it cannot be read or is damaged."""
     for number, line in lines(path):
         try:
-            if not 1 <= len(note := orjson.loads(line)) <= 3 or not isinstance(note, list):
+            if not 1 <= len(note := own_json(line)) <= 3 or not isinstance(note, list):
                 raise ValueError("it is no note")
             yield note
         except (ValueError, TypeError) as error:

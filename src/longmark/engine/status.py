@@ -10,10 +10,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import orjson
-
 from longmark.errors import UserError
-from longmark.records.files import REMAKE, lines, read_object
+from longmark.records.files import REMAKE, lines, own_json, read_object
 from longmark.records.parts import merged_in_part
 from longmark.workspace import reading
 
@@ -76,7 +74,7 @@ def _counts(path: Path) -> tuple[int, int, float | None]:
         db.executescript(_SCHEMA)
         for number, line in lines(path) if path.is_file() else ():
             try:
-                row = orjson.loads(line)
+                row = own_json(line)
                 values = (f"{row['example_id']}\n{row['metric']}", row["score"] is None, row["usage"]["usd"])
             except (ValueError, KeyError, TypeError) as error:
                 if not line.endswith(b"\n"):

@@ -15,7 +15,7 @@ import math
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -44,7 +44,7 @@ from longmark.models.stores.sqlite import SqliteStore
 from longmark.models.trust import of_name
 from longmark.prompts import SYSTEM, PromptBook
 from longmark.records import Row
-from longmark.records.files import check_regular, read_object
+from longmark.records.files import check_regular, lines, read_object, unpacked_limit
 from longmark.records.metric_name import base_of, parsed, under
 from longmark.records.pair import example_of
 from longmark.text.calibration import BEHIND, Calibration, labelled
@@ -105,9 +105,9 @@ async def verify(run: Path, cache: CallCache, given: Given | None = None) -> Ver
         found.changed.append(
             f"{ABSENT_FILE}: the answers without a row, which count as unscored, are not those of the run"
         )
-    rows: dict[str, dict[str, Row]] = {}
-    for row in _lines(run / "rows.jsonl", Row.from_json):
-        rows.setdefault(row.example_id, {})[row.metric] = row
+    rows: dict[str, dict[str, bytes]] = {}  # as lines, which take a quarter of the memory of their rows
+    for line, row in _lines(run / "rows.jsonl", Row.from_json):
+        rows.setdefault(row.example_id, {})[row.metric] = line
     if not rows:
         raise UserError(f"{run / 'rows.jsonl'} has no rows, so there is nothing to verify; resume the run")
     if not settings.judging.by_text:  # the reasons came after the scores, which need none of their replies
@@ -115,8 +115,8 @@ async def verify(run: Path, cache: CallCache, given: Given | None = None) -> Ver
     client = Client(cache, dry=True)
     workers = WorkerPool(_NoFolder(), settings, client, system=str(manifest.get("system")))  # type: ignore[arg-type]
     try:
-        for n, example in enumerate(_lines(run / "examples.jsonl", example_of)):
-            of_example = rows.pop(example.id, {})
+        for n, (_, example) in enumerate(_lines(run / "examples.jsonl", example_of)):
+            of_example = {name: Row.from_json(line) for name, line in rows.pop(example.id, {}).items()}
             for chosen in settings.selected:
                 due = chosen.due(is_variant=example.variant_of is not None, kind=example.variant)
                 if manifest.get("finished"):
@@ -133,7 +133,9 @@ async def verify(run: Path, cache: CallCache, given: Given | None = None) -> Ver
         for model in {id(model): model for model in settings.backends.all()}.values():
             await model.close()
     found.findings += [
-        Finding(row, False, "its example is not in examples.jsonl") for left in rows.values() for row in left.values()
+        Finding(Row.from_json(line), False, "its example is not in examples.jsonl")
+        for left in rows.values()
+        for line in left.values()
     ]
     return found
 
@@ -186,17 +188,13 @@ class _NoFolder:
         return True
 
 
-def _lines(path: Path, read: Any) -> Iterator[Any]:
-    """The records of a file of the folder. UserError, with the line, for one that is damaged."""
-    try:
-        with open(path, "rb") as file:
-            for number, line in enumerate(file, 1):
-                try:
-                    yield read(line)
-                except ValueError as error:
-                    raise UserError(f"{path}:{number}: is damaged ({error})") from None
-    except OSError as error:
-        raise UserError(f"{path}: {error.strerror}") from None
+def _lines(path: Path, read: Callable[[bytes], Any]) -> Iterator[tuple[bytes, Any]]:
+    """(line, record) of a file of the folder. UserError, with the line, for one that is damaged."""
+    for number, line in lines(path):
+        try:
+            yield line, read(line)
+        except ValueError as error:
+            raise UserError(f"{path}:{number}: is damaged ({error})") from None
 
 
 def _settings(manifest: dict[str, Any], cache: CallCache, run: Path, given: Given) -> tuple[Settings, dict[str, str]]:
@@ -338,10 +336,11 @@ async def export(run: Path, cache: Path | str, bundle: Path, given: Given | None
 
 
 @contextmanager
-def opened(run: Path, cache: Path | str, most: int = MOST) -> Iterator[tuple[Path, CallCache]]:
+def opened(run: Path, cache: Path | str, most: int | None = None) -> Iterator[tuple[Path, CallCache]]:
     """The folder and the call cache of a run: of a bundle its own, of a folder the cache at the path.
 
-    UserError where a bundle is damaged, has other files, or has more than `most` bytes, counted as they are unpacked.
+    UserError where a bundle is damaged, has other files, or has more than `most` bytes, counted as they are unpacked
+    (None: as many as its size allows, MOST at most).
     """
     if run.is_dir():
         calls = CallCache(cache)
@@ -355,7 +354,7 @@ def opened(run: Path, cache: Path | str, most: int = MOST) -> Iterator[tuple[Pat
         folder = Path(temporary)
         try:
             with zipfile.ZipFile(run) as file:
-                left = most
+                left = most = unpacked_limit(run.stat().st_size, MOST) if most is None else most
                 for name in (*_FILES, _CALLS, *({ABSENT_FILE} & {*file.namelist()})):
                     with file.open(name) as source, open(folder / name, "wb") as target:
                         while piece := source.read(min(1 << 20, left + 1)):

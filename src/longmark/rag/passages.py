@@ -15,6 +15,7 @@ from pathlib import Path
 import orjson
 
 from longmark.rag.bm25 import damaged
+from longmark.records.files import own_json
 from longmark.writing import fresh
 
 LINES, OFFSETS = "passages.jsonl", "passages.offsets"
@@ -95,7 +96,7 @@ class Passages:
 
 def _stored(line: bytes) -> Stored:
     try:
-        passage = Stored(**orjson.loads(line))
+        passage = Stored(**own_json(line))
     except (ValueError, TypeError):
         raise damaged() from None
     if not all(isinstance(text, str) for text in (passage.id, passage.text, passage.document)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import io
 import lzma
 import re
@@ -17,17 +18,21 @@ from longmark.records import shapes, sheets, tools, traces
 from longmark.records.files import (
     LARGEST,
     LONGEST_LINE,
+    MOST_AT_ONCE,
+    MOST_VALUES,
     NotJson,
     check,
+    check_values,
     content,
     element,
     opened,
     parse_document,
     parse_json,
+    unpacked_limit,
 )
 
 SHAPES = (*tools.SHAPES, *traces.SHAPES)
-_READ = 1 << 18  # characters of an array that are read at first
+_READ, _READ_MORE = 1 << 18, 1 << 22  # characters of an array that are read at first, and at most at a time
 _SPACES = re.compile(r"[ \t\r\n]*")
 _DAMAGED = (zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, lzma.LZMAError)
 _ZSTANDARD = 93  # the method of compression in a ZIP file, which Python's zipfile does not know before 3.14
@@ -49,11 +54,18 @@ def of_json(path: Path, encoding: str) -> Iterator[Any]:
         if head.lstrip()[:1] == "[":
             yield from _elements(head.lstrip()[1:], text)
             return
-    document = parse_document(content(path, LARGEST).decode(encoding).encode())
+    document = parse_document(_as_utf8(content(path, LARGEST), encoding))
     if not isinstance(document, dict):
         check(document)
         raise UserError(f"{path}: expected a list of records")
     yield from _of_document(path, document)
+
+
+def _as_utf8(raw: bytes, encoding: str) -> bytes:
+    """A document in UTF-8, without a byte order mark; a large one that is so already is not copied twice."""
+    if encoding == "utf-8-sig":
+        return raw.removeprefix(codecs.BOM_UTF8)
+    return raw.decode(encoding).encode()
 
 
 def _elements(buffer: str, text: io.TextIOBase) -> Iterator[Any]:
@@ -78,8 +90,10 @@ def _elements(buffer: str, text: io.TextIOBase) -> Iterator[Any]:
         elif len(buffer) - at > LONGEST_LINE:
             raise NotJson(f"has a record that is longer than the limit of {LONGEST_LINE >> 20} MiB")
         else:
+            if len(buffer) - at > 2 * MOST_VALUES:  # all of it is of one record, which has not ended
+                check_values(buffer[at:], MOST_VALUES)
             more = text.read(size)
-            buffer, at, size, ended = buffer[at:] + more, 0, size * 2, not more
+            buffer, at, size, ended = buffer[at:] + more, 0, min(size * 2, _READ_MORE), not more
 
 
 def _after_spaces(text: str, at: int) -> int:
@@ -108,38 +122,53 @@ def of_sheet(path: Path) -> Iterator[tuple[int, list[Any]]]:
 
 def of_inspect(path: Path) -> Iterator[Any]:
     """The samples of an Inspect log (.eval), each with the log's own data under `log`."""
-    _check_size(path)
     try:
         with opened(path) as file, zipfile.ZipFile(file) as log:
             names = [one for one in log.infolist() if one.filename.startswith("samples/")]
             header = next((one for one in log.infolist() if one.filename == "header.json"), None)
             start = next((one for one in log.infolist() if one.filename == "_journal/start.json"), header)
-            head = parse_json(_member(log, file, header or start)) if header or start else {}
+            head = _member(log, file, header or start) if header or start else {}
             for one in names:
-                sample = parse_json(_member(log, file, one))
+                sample = _member(log, file, one)
                 yield {**sample, "log": {"eval": head.get("eval")}} if isinstance(sample, dict) else sample
     except (*_DAMAGED, struct.error, ValueError, AttributeError, LookupError, RuntimeError, EOFError, OSError) as error:
         raise UserError(f"{path} cannot be read as an Inspect log: {' '.join(str(error).split())}") from None
 
 
-def _member(log: zipfile.ZipFile, file: BinaryIO, info: Any) -> bytes:
-    if info.compress_type != _ZSTANDARD:
-        return log.read(info)
-    pyarrow = library("pyarrow", "reading this Inspect log (Zstandard)", "parquet")
-    file.seek(info.header_offset + 26)  # the lengths of the name and of more data end the header of 30 bytes
-    file.seek(sum(struct.unpack("<HH", file.read(4))), io.SEEK_CUR)
-    return bytes(pyarrow.CompressedInputStream(io.BytesIO(file.read(info.compress_size)), "zstd").read(LARGEST))
+def _member(log: zipfile.ZipFile, file: BinaryIO, info: zipfile.ZipInfo) -> Any:
+    """The JSON value of a part of an archive. ValueError where it unpacks to more than its size allows, whatever the
+    archive says of it, or has more values."""
+    most = unpacked_limit(info.compress_size)
+    if info.compress_type == _ZSTANDARD:
+        pyarrow = library("pyarrow", "reading this Inspect log (Zstandard)", "parquet")
+        file.seek(info.header_offset + 26)  # the lengths of the name and of more data end the header of 30 bytes
+        file.seek(sum(struct.unpack("<HH", file.read(4))), io.SEEK_CUR)
+        packed = io.BytesIO(file.read(min(info.compress_size, LARGEST)))
+        raw = bytes(pyarrow.CompressedInputStream(packed, "zstd").read(most + 1))
+    else:
+        with log.open(info) as part:
+            raw = part.read(most + 1)
+    if len(raw) > most:
+        raise ValueError(
+            f"{info.filename} unpacks from {info.compress_size:,} bytes to more than the limit of {most >> 20:,} MiB; "
+            "save the log as JSON (inspect log convert --to json)"
+        )
+    return parse_json(raw, most=min(MOST_AT_ONCE, max(MOST_VALUES, info.compress_size)))
 
 
 def _check_size(path: Path) -> None:
-    """UserError for a ZIP file that is none, or that unpacks to more than the limit."""
+    """UserError for a ZIP file that is none, or that unpacks to more than the limit by what it says. (That need not be
+    true: the sheet's reader is bounded by itself.)"""
+    most = unpacked_limit(path.stat().st_size)
     try:
-        with zipfile.ZipFile(path) as packed:
-            largest = max((one.file_size for one in packed.infolist()), default=0)
-    except zipfile.BadZipFile:
+        with opened(path) as file, zipfile.ZipFile(file) as packed:
+            size = sum(part.file_size for part in packed.infolist())
+    except (*_DAMAGED, ValueError, NotImplementedError):
         raise UserError(f"{path} is damaged, or no file of its suffix: it is not a ZIP file") from None
-    if largest > LARGEST:
-        raise UserError(f"{path} unpacks to more than the limit of {LARGEST >> 20:,} MiB; make it smaller")
+    if size > most:
+        raise UserError(
+            f"{path} unpacks to more than the limit of {most >> 20:,} MiB; make it smaller, or save it as CSV"
+        )
 
 
 def data_files(folder: Path) -> list[Path]:

@@ -1,6 +1,7 @@
 """Files as every reader opens them, JSON out of them, and what errors say of them; whatever fails is a UserError.
 
-A file is a regular one, read at once only up to a size. Refused in JSON, since a later step could not keep it: nesting
+A file is a regular one, read at once only up to a size, and what it holds is bounded in values as in bytes: a few
+bytes can stand for a value that takes a hundred. Refused in JSON, since a later step could not keep it: nesting
 beyond `DEPTH`, a key that an object has twice (a parser would keep the last one), numbers beyond the range of a float,
 `Infinity`. `NaN`, which tables of numbers use for a missing value, becomes null.
 """
@@ -27,6 +28,15 @@ rows, examples and pages."""
 
 LARGEST = 1 << 30  # bytes of a JSON document, which is parsed at once
 LONGEST_LINE = 1 << 26  # bytes of a record of a JSON Lines file
+MOST_VALUES = 2_000_000
+"""Values of one record, in every format: texts, numbers, lists and objects, those inside each other counted each. A
+value takes up to some 120 bytes of memory, however few its file has, so that a record takes less than 1 GiB."""
+MOST_AT_ONCE = 20_000_000
+"""Values of a document that is parsed at once."""
+LARGEST_RATIO = 200
+"""Bytes that one byte of an archive may stand for. Logs of agents, which repeat themselves, come to some 50."""
+ALWAYS_UNPACKED = 1 << 26
+"""Bytes to which any archive may unpack, whatever its ratio."""
 BAD_SHOWN = 50  # how many bad records are named; the rest is counted
 REMAKE = "repeat the command that made it with another --out (the call cache still has the replies)"
 """What to do about a run folder with a damaged manifest."""
@@ -127,6 +137,11 @@ def lines(path: Path, encoding: str = "", start: int = 0) -> Iterator[tuple[int,
             yield number, line
 
 
+def unpacked_limit(packed: int, most: int = LARGEST) -> int:
+    """Bytes to which an archive, or a part of one, of so many bytes may unpack; `most` at most."""
+    return min(most, max(ALWAYS_UNPACKED, LARGEST_RATIO * packed))
+
+
 # JSON -----------------------------------------------------------------------------------------------------------------
 class NotJson(ValueError):
     """Text that is not JSON, as opposed to JSON that is refused."""
@@ -144,12 +159,13 @@ class Flaw:
         self.message = message
 
 
-def parse_json(raw: bytes | str, *, strict: bool = False) -> Any:
+def parse_json(raw: bytes | str, *, strict: bool = False, most: int = 0) -> Any:
     """A JSON value. ValueError with a short reason if it is not JSON, or holds what the module's docstring refuses.
 
-    strict: `NaN` and halves of surrogate pairs are refused too, as in files of ours.
+    strict: `NaN` and halves of surrogate pairs are refused too, as in files of ours; most: values, 0: MOST_VALUES.
     """
     raw = raw.encode("utf-8", "surrogatepass") if isinstance(raw, str) else raw
+    check_values(raw, most or MOST_VALUES)
     if (value := _as_orjson_writes(raw)) is not None:
         return value
     if strict and (b"NaN" in raw or b"\\u" in raw):
@@ -162,11 +178,43 @@ def parse_json(raw: bytes | str, *, strict: bool = False) -> Any:
     return value
 
 
-def parse_document(raw: bytes) -> Any:
+def own_json(raw: bytes | str) -> Any:
+    """The value of a line that longmark wrote, which may be damaged or a stranger's. ValueError if it cannot be
+    read."""
+    check_values(raw, MOST_VALUES)
+    return orjson.loads(raw)
+
+
+def check_values(raw: bytes | str, most: int) -> None:
+    """ValueError if a JSON text has more values. Nothing is parsed; a text that is too short for so many costs
+    nothing."""
+    if len(raw) > 2 * most and (count := values_in(raw, most)) > most:
+        raise ValueError(
+            f"has {count:,} values, more than the limit of {most:,}; leave out what is not scored, or split it"
+        )
+
+
+def values_in(raw: bytes | str, exact_above: int = 0) -> int:
+    """How many values a JSON text has, or a text that begins like one: counted by the commas and the brackets that
+    open. Those inside texts count too, unless the count is above `exact_above`."""
+    if isinstance(raw, bytes):
+        marks = sum(map(raw.count, (b",", b"[", b"{")))
+        if marks <= exact_above:
+            return marks + 1
+        raw = _TEXT_OF_BYTES.sub(b"", raw)
+        return sum(map(raw.count, (b",", b"[", b"{"))) + 1
+    marks = sum(map(raw.count, ",[{"))
+    if marks <= exact_above:
+        return marks + 1
+    return sum(map(_TEXT.sub("", raw).count, ",[{")) + 1
+
+
+def parse_document(raw: bytes, most: int = 0) -> Any:
     """As `parse_json`, but if only a part is refused, a `Flaw` stands in its place: `check` each record.
 
-    ValueError if the document cannot be parsed.
+    ValueError if the document cannot be parsed, or has more than `most` values (0: MOST_AT_ONCE).
     """
+    check_values(raw, most or MOST_AT_ONCE)
     try:
         return _DECODER.decode(raw.decode())
     except UnicodeDecodeError as error:
@@ -228,6 +276,8 @@ def read_object(path: Path, remedy: str, most: int = LARGEST) -> dict[str, Any]:
 
 _TOO_DEEP = f"is nested more than {DEPTH} levels deep"
 _TOKEN = 16  # characters that a piece of JSON has at most that cannot be read without its end, but for texts
+_TEXT = re.compile(r'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)  # possessive: nothing is kept to go back to
+_TEXT_OF_BYTES = re.compile(rb'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
 _START = 256  # bytes in which a text shows whether it has spaces after its keys, which orjson does not write
 
 

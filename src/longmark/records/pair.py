@@ -13,7 +13,7 @@ from pydantic import Field, ValidationError
 
 from longmark.errors import UserError
 from longmark.records.example import Example, Question
-from longmark.records.files import NotJson
+from longmark.records.files import MOST_VALUES, NotJson, check_values, own_json
 from longmark.records.values import in_one_line
 
 Choice = Literal["a", "b", "tie"]
@@ -121,7 +121,7 @@ def example_of(line: bytes) -> Answered:
     """The Example of a line of an examples file, a Pair where it has the answers `a` and `b`. NotJson or another
     ValueError, with the fields that are wrong, if it is none."""
     if _HUGE.search(line):  # pydantic takes whole numbers that orjson could not write again
-        line = orjson.dumps(orjson.loads(line))
+        line = orjson.dumps(own_json(line))
     try:
         return own_example_of(line)
     except ValidationError as error:
@@ -132,9 +132,10 @@ def example_of(line: bytes) -> Answered:
 
 def own_example_of(line: bytes) -> Answered:
     """As `example_of`, for a line of `to_json`: no other program wrote its numbers. ValidationError."""
+    check_values(line, MOST_VALUES)
     if b'"a":' in line and b'"b":' in line:
         with suppress(orjson.JSONDecodeError):  # pydantic has the better message
-            fields = orjson.loads(line)
+            fields = own_json(line)
             if isinstance(fields, dict) and "a" in fields and "b" in fields:
                 return Pair.model_validate_json(line)
     return Example.model_validate_json(line)

@@ -15,7 +15,7 @@ import orjson
 from pydantic import TypeAdapter
 
 from longmark.errors import UserError
-from longmark.records.files import at, lines, opened
+from longmark.records.files import at, lines, opened, own_json
 from longmark.records.pair import Answered, own_example_of
 
 SUFFIX = ".part"
@@ -85,7 +85,7 @@ def records(path: Path) -> Iterator[tuple[int, Answered | dict[str, Any]]]:
     for number, raw in lines(path):
         try:
             if number > 1:
-                found = orjson.loads(raw)
+                found = own_json(raw)
                 yield found["line"], found if "bad" in found else own_example_of(orjson.dumps(found["example"]))
         except (ValueError, KeyError, TypeError) as error:
             raise UserError(at(path, number, f"is damaged ({error}); split the input again")) from None

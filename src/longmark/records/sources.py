@@ -15,14 +15,25 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from longmark.errors import UnknownName, UserError, library
 from longmark.records import containers
 from longmark.records.columns import field_of
-from longmark.records.files import LARGEST, at, check, check_regular, lines, opened, parse_json
+from longmark.records.files import (
+    LARGEST,
+    LONGEST_LINE,
+    MOST_VALUES,
+    at,
+    check,
+    check_regular,
+    lines,
+    opened,
+    parse_json,
+)
 
 KINDS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "json", ".csv": "csv", ".tsv": "tsv", ".parquet": "parquet"}
 """Suffix -> format."""
@@ -35,6 +46,9 @@ CELLS = frozenset(("csv", "tsv", "xlsx"))
 """Formats whose values are cells: texts, of which the empty one is a missing value."""
 
 LONGEST_CELL = 1 << 26  # characters of a CSV cell (Python's own limit is 131,072), bytes of a Parquet value
+
+MOST_COLUMNS = 100_000
+"""Columns that the first line of a table names."""
 
 _USUAL = (
     "cp1252",
@@ -183,14 +197,18 @@ def _is_object(line: bytes) -> bool:
 def _csv(path: Path, usual: str, encoding: str) -> Records:
     csv.field_size_limit(max(csv.field_size_limit(), LONGEST_CELL))
     with path.open(encoding=encoding or "utf-8-sig", errors="surrogateescape", newline="") as file:
-        first = file.readline()
+        first = file.readline(LONGEST_LINE + 1)
+        if len(first) > LONGEST_LINE or max(map(first.count, _SEPARATORS)) > MOST_COLUMNS:
+            most = f"{MOST_COLUMNS:,} at most, in {LONGEST_LINE >> 20} MiB"
+            raise UserError(f"{path}: the first line must name the columns, {most}")
         hint = _HINT.fullmatch(first.rstrip("\r\n"))
         if hint is None:
             file.seek(0)
         before = 1 if hint is None else 2  # the number of the line that names the columns
         try:
             delimiter = _delimiter(path, first, usual) if hint is None else hint[1]
-            rows = csv.reader(file, delimiter=delimiter, strict=True)
+            lines_read = _CsvLines(path, file)
+            rows = csv.reader(lines_read, delimiter=delimiter, strict=True)
             cells = next(rows, [])
         except csv.Error as error:
             raise UserError(at(path, before, f"the names of the columns cannot be read: {error}")) from None
@@ -200,6 +218,7 @@ def _csv(path: Path, usual: str, encoding: str) -> Records:
         _check_names(path, names)
         while True:
             line = rows.line_num + before
+            lines_read.size = 0
             try:
                 cells = next(rows)
             except StopIteration:
@@ -211,6 +230,25 @@ def _csv(path: Path, usual: str, encoding: str) -> Records:
                 yield line, dict(zip(names, cells, strict=True))
             elif cells:
                 yield line, Unreadable(_miscounted(len(cells), len(names), _SEPARATORS[delimiter]))
+
+
+class _CsvLines:
+    """The lines of a CSV file, for a reader that takes one or several for a record. size: characters of the record so
+    far, set to 0 before each. UserError for a record that is too long, before it is read."""
+
+    def __init__(self, path: Path, file: IO[str]) -> None:
+        self.size = 0
+        self._path, self._file = path, file
+
+    def __iter__(self) -> Iterator[str]:
+        for number, line in enumerate(iter(partial(self._file.readline, LONGEST_LINE + 1), ""), 1):
+            self.size += len(line)
+            if self.size > LONGEST_LINE:
+                limit = f"the limit of {LONGEST_LINE >> 20} MiB"
+                raise UserError(at(self._path, number, f"a record is longer than {limit}; is a quote missing?"))
+            if len(line) > MOST_VALUES and sum(map(line.count, _SEPARATORS)) > MOST_VALUES:
+                raise UserError(at(self._path, number, f"has more than the limit of {MOST_VALUES:,} cells"))
+            yield line
 
 
 def _delimiter(path: Path, line: str, usual: str) -> str:

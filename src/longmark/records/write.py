@@ -30,7 +30,7 @@ from longmark.errors import UserError, library
 from longmark.records import sources
 from longmark.records.carried import CARRIED
 from longmark.records.example import Example
-from longmark.records.files import NotJson, at, lines, parse_json
+from longmark.records.files import NotJson, at, lines, own_json, parse_json
 from longmark.records.pair import Answered, Pair
 from longmark.records.row import Row
 from longmark.records.values import Problem, folded, found, missing, name, text
@@ -134,7 +134,7 @@ def _outline(record: Any) -> tuple[str, str | None, str, bool] | None:
     """The example, system and metric of a row, and whether it has a score that no run signed; None if it is none."""
     try:
         if isinstance(record, bytes):
-            record = orjson.loads(record)
+            record = own_json(record)
         if not isinstance(record, dict):
             return None
         if not record.keys() <= _OWN_COLUMNS:
@@ -142,7 +142,7 @@ def _outline(record: Any) -> tuple[str, str | None, str, bool] | None:
         example, metric = (name(field, record[field]) for field in ("example_id", "metric"))
         system = name("system", record.get("system") or "")
         score, signature = record.get("score"), record.get("signature") or {}
-        signature = orjson.loads(signature) if isinstance(signature, str) else signature
+        signature = own_json(signature) if isinstance(signature, str) else signature
         signed = isinstance(signature, dict) and bool(signature.get("version"))
     except (ValueError, KeyError, Problem):
         return None

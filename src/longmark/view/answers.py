@@ -16,10 +16,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
-import orjson
-
 from longmark.records import STATUSES, Row
-from longmark.records.files import at, lines, opened
+from longmark.records.files import at, lines, opened, own_json
 from longmark.records.pair import example_of
 from longmark.records.same import comparable
 from longmark.report.answers import Shown
@@ -159,7 +157,7 @@ class Answers:
         return False
 
     def _add_example(self, start: int, line: bytes) -> bool:
-        its = orjson.loads(line)
+        its = own_json(line)
         name, system = _text(its["id"]), _text(its.get("system") or self._own)
         self._insert(name, _text(its.get("question_id") or name), system, its.get("turn_of"), start, len(line))
         return True
@@ -170,7 +168,7 @@ class Answers:
         return int(self._db.execute(add, (name, question, number, turn_of, start, size)).lastrowid or 0)
 
     def _add_row(self, start: int, line: bytes) -> bool:
-        its = orjson.loads(line)
+        its = own_json(line)
         name, metric, score, status = _text(its["example_id"]), _text(its["metric"]), its["score"], its["status"]
         if status not in STATUSES or isinstance(score, bool) or not isinstance(score, int | float | None):
             raise ValueError("its score or status is not one")
@@ -244,7 +242,7 @@ class Answers:
             for number, start, size in found:
                 if start is not None:
                     file.seek(start)
-                    texts = comparable("\n".join(_texts(orjson.loads(file.read(size)))))
+                    texts = comparable("\n".join(_texts(own_json(file.read(size)))))
                     if all(word in texts for word in words):
                         yield number, start, size
 

@@ -278,7 +278,7 @@ def _refuse_other_objects(database: sqlite3.Connection, path: Path) -> None:
         if table not in TABLES and name not in TABLES:
             continue
         text = " ".join(str(sql or "").split()).upper()
-        if kind != "table" or not text.startswith("CREATE TABLE") or " AS (" in text or "GENERATED ALWAYS" in text:
+        if kind != "table" or not text.startswith("CREATE TABLE") or _has_computed(database, name):
             raise UserError(
                 f"the call cache {path} has a {kind} {name} that longmark did not make: nothing of it is read. Name "
                 "another cache or bundle"
@@ -292,6 +292,11 @@ def _check_own(database: sqlite3.Connection, path: Path) -> None:
         raise UserError(f"the call cache {path} is a database of something else; name another file with --cache FILE")
     if there and there["calls"] not in (_wanted()["calls"], _BEFORE["calls"]):
         raise _of_another_version(path, database.execute("PRAGMA user_version").fetchone()[0])
+
+
+def _has_computed(database: sqlite3.Connection, table: str) -> bool:
+    """Whether a table has columns that are computed when they are read."""
+    return any(row[-1] for row in database.execute("SELECT * FROM pragma_table_xinfo(?)", (table,)))
 
 
 def _prepare(database: sqlite3.Connection, path: Path) -> None:
