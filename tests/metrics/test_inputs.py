@@ -139,6 +139,7 @@ def calls_of(names: Collection[str], record: dict[str, Any], tmp_path: Path, jud
     """The calls of a dry run, and of a run."""
     roles: dict[str, Any] = {"embedder": FakeEmbedder(), "reranker": FakeReranker(), "lm": FakeLanguageModel()}
     roles |= {"judges": [FakeChat(judge)], "domain": "hazards", "cache": tmp_path / "calls.sqlite"}
+    tmp_path.mkdir(exist_ok=True)
     folder = tmp_path / "-".join(names)[:50]
     options = RunOptions(**roles)
     cache = open_cache(options.cache)
@@ -373,6 +374,42 @@ def masks_and_asks(request: ChatRequest) -> str:
     if exactly := re.search(r"exactly (\d+)", shown):
         return json.dumps({"questions": [f"What of {len(shown)}, {n}?" for n in range(int(exactly[1]))]})
     return reply(request)
+
+
+CARRIED: dict[str, dict[str, Any]] = {
+    "two references": {"references": ["Ice is light. Ice is blue.", "Ice is old. Ice is cold."]},
+    "an empty answer": {"answer": ""},
+    "no answer": {"answer": None},
+    "its claims": {"claims": list(OWN)},
+    "no claims": {"claims": []},
+    "claims of the reference": {"reference_claims": list(EXPECTED)},
+    "labels by the answer": {"reference_claims": list(EXPECTED), "reference_claims_by_answer": [E, N]},
+    "labels by the passages": {"claims": list(OWN), "claims_by_contexts": [[N, N], [E, N]]},
+}
+
+
+@pytest.mark.parametrize("more", CARRIED.values(), ids=CARRIED)
+def test_a_dry_run_counts_what_an_example_carries(more: dict[str, Any], tmp_path: Path) -> None:
+    for names in (["ragchecker"], *([f"ragchecker.{part}"] for part in FORMULAS)):
+        estimated, calls = calls_of(names, as_record(CHECKED) | more, tmp_path)
+        assert estimated == calls, names
+
+
+def test_a_dry_run_counts_the_list_of_a_reference_once_for_all_answers(tmp_path: Path) -> None:
+    """Two systems answer a question: a list for the reference, a list and a check for each answer."""
+    judge, record = FakeChat(sensible), as_record(CHECKED)
+    records = [{**record, "id": "1", "system": "a"}, {**record, "id": "2", "system": "b", "answer": "Ice is blue."}]
+    options = RunOptions(judges=[judge], cache=tmp_path / "calls.sqlite")
+    cache = open_cache(options.cache)
+    settings = make_settings(("ragchecker.f1",), Registry(cache, sends=False), options)
+    try:
+        estimate = finish(lambda: dry_run(records, settings, None, cache, options))
+    finally:
+        cache.close()
+    longmark.run(records, "ragchecker.f1", out=tmp_path / "run", judges=[judge], cache=tmp_path / "calls.sqlite")
+    assert estimate.total.calls == len(judge.requests) == 1 + 2 * 3
+    pair = {"id": "1", "question": "?", "a": record["answer"], "b": "Ice is blue.", "references": record["references"]}
+    assert calls_of(["ragchecker.f1"], pair, tmp_path / "pair") == (7, 7)
 
 
 @pytest.mark.parametrize("names", GROUPS, ids=",".join)

@@ -120,10 +120,8 @@ async def _estimate(
     workers: WorkerPool, settings: Settings, tasks: Iterator[Task], rows_done: int, budget: Budget
 ) -> Estimate:
     found = Estimate(rows_done, {chosen.name: MetricEstimate() for chosen in settings.selected})
-    counted: tuple[int, set[str]] = (-1, set())  # the number of an example, its texts whose shared calls are counted
+    counted: set[int] = set()  # hashes of texts whose shared calls are counted
     for task in tasks:
-        if counted[0] != task.n:
-            counted = (task.n, set())
         judging = settings.judging_of(task.chosen)
         judges = len(settings.backends.judges) * (judging.samples if task.chosen.metric.judged else 1)
         one = MetricEstimate(rows=len(task.wanted))
@@ -131,8 +129,10 @@ async def _estimate(
             rows = await workers.score(task)
         except WouldCall as call:
             answers = sides(task.chosen, task.example)
-            shared = {text: n for side in answers for text, n in task.chosen.shares(side).items()}
-            sent_before = sum(count for text, count in shared.items() if text in counted[1])
+            sent_before = 0  # for another metric, another answer to the question, or the other side of a pair
+            for text, count in (one_text for side in answers for one_text in task.chosen.shares(side).items()):
+                sent_before += count if hash(text) in counted else 0
+                counted.add(hash(text))
             # shared calls come first in a metric, so they are the first that the cache has answered
             before = max(call.answered, sent_before)
             after = not judging.by_text and judging.reasons  # a second call for each
@@ -141,7 +141,6 @@ async def _estimate(
                 calls -= sum(task.chosen.checks(side) for side in answers)
             calls = max(1 if before == call.answered else 0, calls - before)
             one.asking = 1
-            counted[1].update(shared)
             reasons = (calls + 1) // 2 if after else 0
             reason = replace(call.most, completion=max(call.most.completion, REASON_TOKENS))
             kinds = ((calls - reasons, call.most), (reasons, reason))
