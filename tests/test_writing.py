@@ -8,7 +8,7 @@ import shutil
 import sqlite3
 import zipfile
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from longmark.annotate.site import database_of, import_study, open_store
 from longmark.annotate.store import Store
 from longmark.cli import annotate as verbs
 from longmark.demo import run_demo
+from longmark.demo.recorded import Recorded, judged_now
 from longmark.errors import UserError
 from longmark.models.cache import CallCache
 from longmark.workspace import replaced
@@ -372,6 +373,33 @@ def test_a_name_that_longmark_chooses_itself_is_no_link(tmp_path: Path, outside:
     done = run(*words, home=tmp_path / "home", cwd=tmp_path)
     assert (done.code, bool(done.err)) == (2, True), done
     assert ([one.name for one in outside.parent.iterdir()], outside.read_text()) == (["mine.txt"], "mine")
+
+
+@pytest.mark.parametrize("place", ["folder", "folder of runs", "itself"])
+def test_a_project_is_asked_about_a_link_out_of_its_folder(tmp_path: Path, outside: Path, place: str):
+    (project := tmp_path / "project").mkdir()
+    write_jsonl(project / "a.jsonl", records(1))
+    (project / "longmark.yaml").write_text("runs: {one: {examples: a.jsonl, metrics: score.readability}}")
+    if place == "folder of runs":
+        (project / "runs").symlink_to(outside.parent)
+    else:
+        (project / "runs").mkdir()
+        target = project / "runs" / "one" if place == "itself" else outside.parent
+        (project / "runs" / "one").symlink_to(target)
+    done = run("run", "one", home=tmp_path / "home", cwd=project)
+    assert (done.code, "Traceback" in done.err) == (2, False), done
+    assert place == "itself" or "longmark.yaml is not trusted" in done.err
+    assert [one.name for one in outside.parent.iterdir()] == ["mine.txt"]
+
+
+def test_a_demo_deletes_only_a_run_of_its_own(tmp_path: Path):
+    for manifest in ("{}", '{"longmark": "1"}'):
+        (now := tmp_path / "now").mkdir(exist_ok=True)
+        (now / "manifest.json").write_text(manifest)
+        (now / "thesis.txt").write_text("mine")
+        with suppress(UserError):
+            judged_now(tmp_path, Recorded())
+        assert (now / "thesis.txt").read_text() == "mine"
 
 
 def test_the_link_of_the_owner_is_written_into_no_other_file(
