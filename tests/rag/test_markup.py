@@ -54,7 +54,23 @@ def test_encodings():
     "text",
     [
         *("<!--", "</", "<?", "<![CDATA[", "<", "<p a='", "<div>", "<!", "<!DOCTYPE", "&#", "</p>", "<b></i>", "<pre>"),
-        *("<table>", "<select><option>", "<title>", "<script>", "<svg>", "<ul><li>", "<br> ", "<!--!-", "<p>"),
+        *(
+            "<table>",
+            "<select><option>",
+            "<title>",
+            "<script>",
+            "<svg>",
+            "<ul><li>",
+            "<br> ",
+            "<!--!-",
+            "<p>",
+            "<sup>",
+            "<sup>1",
+            "<sub>x</sub>",
+            "<math>",
+            "<msup>",
+            "<a><sup>1",
+        ),
     ],
 )
 def test_the_time_of_reading_grows_with_the_length(text: str):
@@ -121,3 +137,52 @@ def test_the_chapters_of_an_epub_in_their_order(tmp_path: Path):
         bad = found[name]
         assert isinstance(bad, Unread)
         assert words in bad.why
+
+
+READ = {
+    "a power": (
+        "The sheet covers 14 &times; 10<sup>6</sup> km<sup>2</sup>; the gate opened in 1953.<sup>2</sup>",
+        "The sheet covers 14 × 10⁶ km²; the gate opened in 1953.[2]",
+    ),
+    "a note that is a link": ('in 1953<sup><a href="#n2">2</a></sup> and', "in 1953[2] and"),
+    "a note inside a link": ('in 1953<a epub:type="noteref" href="#n2"><sup>2</sup></a> and', "in 1953[2] and"),
+    "a note in brackets": ('so<sup class="reference"><a href="#c"><span>[</span>1<span>]</span></a></sup>.', "so[1]."),
+    "a power in a link": ('<a href="x">some 10<sup>6</sup> people</a>', "some 10⁶ people"),
+    "subscripts": ("CO<sub>2</sub>, v<sub>max</sub>, x<sub>i+1</sub>", "CO₂, v_max, x_(i+1)"),
+    "endings": (
+        "the 19<sup>th</sup>, M<sup>lle</sup>, e<sup>kx</sup> and x<sup>a</sup>",
+        "the 19th, Mlle, e^kx and x^a",
+    ),
+    "an isotope": ("by <sup>14</sup>C", "by ¹⁴C"),
+    "deleted and inserted": ("The fee is <del>300</del><ins>400</ins> euros.", "The fee is 400 euros."),
+    "struck out": ("now <s>$9</s> <strike>$8</strike> $7", "now $7"),
+    "furigana": ("<ruby>水<rt>すい</rt>門<rp>(</rp><rt>もん</rt><rp>)</rp></ruby>は夜に閉まる。", "水門は夜に閉まる。"),
+    "a soft hyphen": ("Klima&shy;wandel Donau<wbr>dampf\u200bschiff", "Klimawandel Donaudampfschiff"),
+    "a fraction": (
+        "so <math><mfrac><mrow><mi>a</mi><mo>+</mo><mi>b</mi></mrow><mn>2</mn></mfrac></math>.",
+        "so (a+b)/2.",
+    ),
+    "a formula between letters": (
+        "x<math><mi>E</mi><mo>=</mo><mi>m</mi><msup><mi>c</mi><mn>2</mn></msup></math>z",
+        "x E = mc² z",
+    ),
+    "a root and indices": (
+        "<math><semantics><mrow><msqrt><mn>2</mn></msqrt><mo>&lt;</mo><msub><mi>x</mi><mi>i</mi></msub></mrow>"
+        '<annotation encoding="application/x-tex">\\sqrt 2 &lt; x_i</annotation></semantics></math>',
+        "√(2) < x_i",
+    ),
+    "a formula of text alone": ('is <math alttext="x^2"></math>', "is x^2"),
+}
+
+
+@pytest.mark.parametrize("case", READ)
+def test_a_reader_of_the_text_reads_what_the_page_shows(case: str):
+    page, text = READ[case]
+    assert html_text(f'<meta charset="utf-8"><p>{page}</p>'.encode())[0] == text
+
+
+def test_what_is_not_read_ends_no_paragraph_and_hides_none():
+    assert html_text(b"<p>a<del>b<p>c</p></del>d<p>e")[0].split("\n\n") == ["a", "d", "e"]
+    assert html_text(b"<p>x<sup>1<p>2</sup>3")[0].split() == ["x1", "2", "3"]
+    assert html_text(b"<p>a<math><mi>x<p>b")[0].startswith("a x")
+    assert html_text(b"<math>" * 300 + b"deep")[0] == "deep"

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from longmark.errors import UserError, library
-from longmark.text.words import words
+from longmark.text.words import words as tokenize
 
 if TYPE_CHECKING:
     import numpy as np
@@ -53,7 +53,7 @@ class Bm25:
         vocabulary: dict[str, int] = {}
         numbers: list[array[int]] = []
         for text in texts:
-            numbers.append(array("i", [vocabulary.setdefault(word, len(vocabulary)) for word in words(text)]))
+            numbers.append(array("i", [vocabulary.setdefault(word, len(vocabulary)) for word in tokenize(text)]))
         weights = weights or Weights()
         index = bm25s.BM25(k1=weights.k1, b=weights.b, method=METHOD, backend="numpy")
         if not vocabulary:
@@ -74,7 +74,7 @@ class Bm25:
         """(passage, score) of the best k that share a word with the question, best first. UserError if the files of the
         index do not fit each other."""
         try:
-            known = self._index.get_tokens_ids(words(question))
+            known = self._index.get_tokens_ids(tokenize(question))
             if not known:
                 return []
             scores = self._index.get_scores_from_ids(known)

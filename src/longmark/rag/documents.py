@@ -5,7 +5,7 @@ Documents are read one at a time.
 A record of a JSON Lines, JSON, CSV, TSV or Parquet file is a document: its text under `text` (or `content`,
 `page_content`, `passage`, `abstract`, or what a mapping says), with `title` and `id` if it has them; the title becomes
 the text's first paragraph. Other fields are ignored. The text of a PDF file is that of its pages, by pypdf; that of
-HTML and EPUB files is their paragraphs, without scripts and navigation (markup.py). Pictures are not read. What cannot
+HTML and EPUB files is their paragraphs (markup.py says what is left out). Pictures are not read. What cannot
 be read is an `Unread`, one line for each; files of other kinds are counted, not read.
 """
 

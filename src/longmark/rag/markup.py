@@ -1,20 +1,36 @@
-"""HTML and EPUB files as plain text: a paragraph for each block; scripts and navigation are left out. Headings of the
-first two levels are noted."""
+"""HTML and EPUB files as plain text: a paragraph for each block. Headings of the first two levels are noted.
+
+Scripts, navigation, text that is struck out (del, s, strike) and the readings of Japanese words (rt, rp) are left out,
+and so are the soft hyphens and zero-width characters that only say where a line may break. Superscripts and subscripts
+are told from digits (`text.raised`), and formulas (MathML) are written in one line: (a+b)/c, x^2, √(2).
+"""
 
 from __future__ import annotations
 
 import posixpath
 import re
 import zipfile
+from collections.abc import Mapping
 from itertools import accumulate
 from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import unquote
 from xml.etree import ElementTree
 
 from longmark.errors import library
+from longmark.rag.formula import Formula
+from longmark.text.raised import lowered, raised
 
 HTML = frozenset({".html", ".htm", ".xhtml"})
-_DROPPED = frozenset({"script", "style", "nav", "template", "noscript", "svg", "math", "head", "button", "select"})
+_DROPPED = frozenset(
+    {
+        *("script", "style", "nav", "template", "noscript", "svg", "head", "button", "select"),
+        *("del", "s", "strike", "rt", "rp", "rtc"),
+    }
+)
+_RAISED = frozenset({"sup", "sub"})
+_LONGEST_RAISED = 200  # characters; a longer one is text
+_BREAKS_ONLY = re.compile("[\u00ad\u200b\u2060\ufeff]+")
 _BLOCKS = frozenset(
     {
         *("address", "article", "aside", "blockquote", "body", "caption", "center", "dd", "dl", "dt"),
@@ -36,6 +52,16 @@ _LEAST_DEPTH, _MOST_STEPS, _FED = 256, 5 * 10**8, 1 << 16  # of open elements, s
 Headings = tuple[tuple[int, str], ...]  # where each begins in a text, and its words
 
 
+class _Raised(NamedTuple):
+    """A sup or sub that has begun. at: how many pieces of text were before it; links: how many had begun; linked: a
+    link begins just before it."""
+
+    tag: str
+    at: int
+    links: int
+    linked: bool
+
+
 class _Text:
     """Collects the paragraphs of a page, as lxml's parser tells of it: every element that begins also ends. deepest:
     how many elements may stand in each other."""
@@ -46,21 +72,42 @@ class _Text:
         self._words: list[str] = []
         self._depth, self._deepest = 0, deepest
         self._dropped = self._verbatim = 0  # elements of these kinds that have not ended
+        self._links, self._link_at = 0, -1  # how many began; where the one that has not ended did
+        self._raised: list[_Raised] = []  # those that have not ended
+        self._formula: Formula | None = None
+        self._in_formula = 0  # elements in it that have not ended
+        self._after_formula = False
 
-    def start(self, tag: str, _attributes: object) -> None:
+    def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         self._depth += 1
         if self._depth > self._deepest:
             raise ValueError(f"has {self._depth:,} elements in each other, too many to be read; save it as text")
+        if self._formula:
+            self._in_formula += 1
+            self._formula.start(tag)
+            return
         if tag in _DROPPED:
             self._dropped += 1
         if tag in _BLOCKS:
             self._end()
             self._verbatim += tag == "pre"
+        elif self._dropped:
+            return
         elif tag == "br":
             self._words.append(_BREAK)
+        elif tag == "math":
+            self._formula = Formula(attributes.get("alttext", ""))
+        elif tag in _RAISED:
+            self._raised.append(_Raised(tag, len(self._words), self._links, self._link_at == len(self._words)))
+        elif tag == "a":
+            self._links += 1
+            self._link_at = len(self._words)
 
     def end(self, tag: str) -> None:
         self._depth -= 1
+        if self._formula:
+            self._end_in_formula()
+            return
         if tag in _DROPPED:
             self._dropped -= 1
         if tag in _BLOCKS:
@@ -69,12 +116,54 @@ class _Text:
             if tag in _HEADINGS and len(self.paragraphs) > before:
                 self.headings.append(before)
             self._verbatim -= tag == "pre"
+        elif tag in _RAISED and not self._dropped and self._raised and self._raised[-1].tag == tag:
+            self._end_raised(self._raised.pop())
+        elif tag == "a":
+            self._link_at = -1
 
     def data(self, data: str) -> None:
-        if not self._dropped:
-            self._words.append(data)
+        if self._formula:
+            self._formula.data(data)
+        elif not self._dropped and (data := _BREAKS_ONLY.sub("", data)):
+            parted = self._after_formula and data[0].isalnum()
+            self._words.append(f" {data}" if parted else data)
+            self._after_formula = False
+
+    def _end_in_formula(self) -> None:
+        if self._formula and self._in_formula:
+            self._in_formula -= 1
+            self._formula.end()
+        elif self._formula:
+            text, self._formula = self._formula.text(), None
+            parted = bool(self._words) and self._words[-1][-1:].isalnum()
+            self._words.append(f" {text}" if parted else text)
+            self._after_formula = True
+
+    def _end_raised(self, begun: _Raised) -> None:
+        """Writes a superscript or subscript in plain characters, if it is short."""
+        text = self._short_text(begun.at)
+        if text is None or _BREAK in text:
+            return
+        if begun.tag == "sub":
+            plain = lowered(text)
+        else:
+            before = "".join(self._words[max(0, begun.at - 3) : begun.at])
+            plain = raised(text, before, linked=begun.linked or self._links > begun.links)
+        self._words[begun.at :] = [plain]
+
+    def _short_text(self, at: int) -> str | None:
+        """What was collected from a place on; None if it is long."""
+        length = 0
+        for place in range(len(self._words) - 1, at - 1, -1):
+            length += len(self._words[place]) + 1
+            if length > _LONGEST_RAISED:
+                return None
+        return "".join(self._words[at:])
 
     def _end(self) -> None:
+        self._raised.clear()
+        self._link_at = -1
+        self._after_formula = False
         if not self._words:
             return
         text, self._words = "".join(self._words), []

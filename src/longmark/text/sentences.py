@@ -1,7 +1,8 @@
 """The sentences of an answer, and their words.
 
 Made for answers of language models: list items, headings and table rows are sentences, with or without a full stop.
-It knows English abbreviations, and the full stops of Chinese, Japanese, Hindi, Arabic and Urdu.
+It knows abbreviations, units, initials, ordinals and citations of English and German, and the full stops of Chinese,
+Japanese, Hindi, Arabic and Urdu (design/sentences.md: its ends beside those of libraries).
 """
 
 from __future__ import annotations
@@ -9,36 +10,46 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from longmark.text.abbreviations import abbreviation, is_german, word_set
 from longmark.text.blocks import blocks, prose
 
-
-def _set(words: str) -> frozenset[str]:
-    return frozenset(words.split())
-
-
-_CLOSERS = r"[)\]}\"'”’»›」』）]*"
-_END = re.compile(rf"(?P<latin>[.!?…]+){_CLOSERS}(?:\[[\d,;–\- ]+\])*(?:\s+|$)|(?P<full>[。！？｡।॥؟۔]+){_CLOSERS}\s*")
-_LAST_WORD = re.compile(r"[^\W\d_](?:[\w.'’-]*\w)?$")
-_OPENERS = "([{\"'“‘«‹「『（*_-–—"
-_DOTTED = re.compile(r"[^\W\d_](?:\.[^\W\d_]{1,3})+$")
-_NEXT_WORD = re.compile(r"[^\W\d_]+")
-
-_NEVER_LAST = _set(
-    "mr mrs ms mx dr drs prof hon gen gov sen capt sgt lt maj cmdr e.g i.e eg ie vs v cf viz approx ca fig figs eq eqs "
-    "vol vols pp ed eds esp incl resp w.r.t a.k.a"
+CITATION = re.compile(
+    r"\[\^?(?:doc(?:ument)?|source|ref)?\.?\s?\d+(?:\s*[,;–-]\s*\d+)*\]|【\d+(?:[:†][^【】\n]{0,40})?】", re.IGNORECASE
 )
-_NUMBERED = _set("no nos p art sec ch ref refs col pt app")
-_BEFORE_NAMES = _set("al inc ltd co corp jr sr st ave dept univ jan feb mar apr jun jul aug sep sept oct nov dec")
-_STARTERS = _set(
+"""A citation mark: [1], [2, 3], [^1], [Doc 1], 【1†source】."""
+
+_CLOSERS = r"[)\]}\"'”’»›」』）】》〉]"
+_HAN = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
+_CITED = rf"(?:\s?(?!\[0)(?:{CITATION.pattern})(?!\w))*[¹²³⁰-⁹]*"
+_END = re.compile(
+    rf"(?P<latin>(?<![.!?…])[.!?…]+)(?:{_CLOSERS}|[“‘«‹])*{_CITED}(?:\s+|$)"
+    rf"|(?P<full>[。！？｡।॥؟۔]+)(?P<closers>{_CLOSERS}*){_CITED}\s*"
+    rf"|(?P<between>(?<=[{_HAN}])[.!?]+(?=[{_HAN}]))",
+    re.IGNORECASE,
+)
+_OPENERS = "([{\"'“‘«‹„»›「『（*_-–—"
+_NEXT_WORD = re.compile(r"[^\W\d_]+")
+_NUMBER_BEFORE = re.compile(r"(?<![\w.,])(?:\d{1,2}|[IVX]{1,5})$")
+_SPOKEN = re.compile(r"[^，。：！？“”「」『』]{0,8}[道说說问問喊叫答][，。：]")  # “走吧！”他喊道。
+
+_STARTERS = word_set(
     "a according after all also although an and another any as at because both but by can consider despite do does "
     "during each every finally first for from furthermore generally given he her here his how however i if in instead "
     "is it its later many meanwhile moreover most my no not of on once one only or other our over overall people "
     "please research second several she similarly since so some such that the their then there therefore these they "
     "this those though through thus to today under unlike until use we what when where whether which while who why "
-    "with without yes you your"
+    "with without yes you your everyone neither nobody none nothing others"
 )
-
-CITATION = re.compile(r"\[\d+(?:\s*[,;–-]\s*\d+)*\]")
+_AFTER_HOURS = word_set("monday tuesday wednesday thursday friday saturday sunday")  # 5 p.m. Monday
+_GERMAN_STARTERS = word_set(
+    "aber alle allerdings als also am an andere auch auf aus außerdem bei bis da dabei daher damit danach dann darum "
+    "das dass davor dazu dem den denn dennoch der des deshalb deswegen die dies diese dieser dieses doch dort durch "
+    "ein eine einem einen einer einige er erst es etwa euer ferner früher für gegen gestern heute hier ich ihr ihre im "
+    "in insgesamt ja jede jeder jedes jedoch jemand jetzt kein keine keiner man manche mehrere mein meine mit morgen "
+    "nach nachdem nein nicht nichts nie niemand noch nun nur ob obwohl oder ohne schließlich schon sein seine seit sie "
+    "so sogar später trotzdem über um und unser unter viele von vor wann warum was weder weil welche wenn wer wie wir "
+    "wo während zu zudem zuerst zuletzt zum zunächst zur"
+)
 _BETWEEN_WORDS = re.compile(r"[\s—―…]+|-{2,}")
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]{1,20}://|www\.", re.IGNORECASE)
 _ADDRESSES = re.compile(r"(?:[<(\[]?(?:[a-z][a-z0-9+.-]{1,20}://|www\.)\S+\s*)+", re.IGNORECASE)
@@ -47,26 +58,23 @@ _IN_SIGHT = 60  # characters on each side of a punctuation mark that decide whet
 
 def sentences(text: str) -> list[str]:
     """The sentences of a text in their order, without Markdown syntax; only those with a letter or a digit."""
-    return [sentence for block in blocks(text) for sentence in split_block(block)]
-
-
-def split_block(block: str) -> list[str]:
-    """The sentences of one paragraph, heading or list item."""
-    return [block[start:end] for start, end in _spans(block)]
+    german = is_german(text)
+    return [block[start:end] for block in blocks(text) for start, end in _spans(block, german)]
 
 
 def sentence_spans(text: str) -> list[tuple[int, int]]:
     """Where the sentences of paragraphs and list items stand in a text, (start, end) in characters, with their Markdown
     and the line breaks inside them. Headings, table rows and blocks of code have none."""
-    return [(at + start, at + end) for at, to in prose(text) for start, end in _spans(text[at:to])]
+    german = is_german(text)
+    return [(at + start, at + end) for at, to in prose(text) for start, end in _spans(text[at:to], german)]
 
 
-def _spans(block: str) -> Iterator[tuple[int, int]]:
+def _spans(block: str, german: bool) -> Iterator[tuple[int, int]]:
     caseless = block == block.lower()
     cuts = [0]
-    for end in _END.finditer(block):
-        if end["full"] or _is_end(block, cuts[-1], end, caseless):
-            cuts.append(end.end())
+    for mark in _END.finditer(block):
+        if _cuts(block, cuts[-1], mark, caseless, german):
+            cuts.append(mark.end())
     for start, stop in zip(cuts, (*cuts[1:], len(block)), strict=True):
         sentence = block[start:stop].strip()
         if _has_word(sentence):
@@ -77,46 +85,66 @@ def _spans(block: str) -> Iterator[tuple[int, int]]:
 def words(sentence: str) -> list[str]:
     """The words of a sentence: the texts between white space or dashes that have a letter or a digit.
 
-    `well-known`, `don't` and `3.5` are one word each (as Flesch 1948 counts); web addresses and bracketed citation
-    numbers are not words.
+    `well-known`, `don't` and `3.5` are one word each (as Flesch 1948 counts); web addresses and citation marks are not
+    words.
     """
-    found = _BETWEEN_WORDS.split(CITATION.sub(" ", sentence))
-    return [word for word in found if _has_word(word) and not _ADDRESS.search(word)]
+    texts = _BETWEEN_WORDS.split(CITATION.sub(" ", sentence))
+    return [word for word in texts if _has_word(word) and not _ADDRESS.search(word)]
 
 
 def _has_word(text: str) -> bool:
     return any(char.isalnum() for char in text)
 
 
-def _is_end(block: str, start: int, mark: re.Match[str], caseless: bool) -> bool:
+def _cuts(block: str, start: int, mark: re.Match[str], caseless: bool, german: bool) -> bool:
+    if mark["between"]:
+        return True
+    if mark["full"]:
+        return _is_full_end(block, start, mark)
+    return _is_end(block, start, mark, caseless, german)
+
+
+def _is_full_end(block: str, start: int, mark: re.Match[str]) -> bool:
+    """Whether a full stop of Chinese, Hindi, … ends the sentence. One inside brackets or quotation marks does not where
+    the sentence goes on around them: `他（她？）来了。`, `“走吧！”他喊道。`"""
+    before, after = block[start : mark.start()], block[mark.end() : mark.end() + _IN_SIGHT]
+    closers = mark["closers"]
+    for opening, closing in ("（）", "【】", "《》", "〈〉"):
+        if closing in closers:
+            return not before[: before.rfind(opening)].strip() if opening in before else True
+    for opening, closing in ("“”", "「」", "『』"):
+        if closing in closers:
+            return not _SPOKEN.match(after)
+        if before.count(opening) > before.count(closing) and closing in after:
+            return False
+    return True
+
+
+def _is_end(block: str, start: int, mark: re.Match[str], caseless: bool, german: bool) -> bool:
     """Whether a mark ends the sentence that begins at `start`. Web addresses that follow it do not count."""
     skipped = _ADDRESSES.match(block, mark.end())
     position = skipped.end() if skipped else mark.end()
     after = block[position : position + _IN_SIGHT].lstrip(_OPENERS)
     if not after:
         return True
-    if mark["latin"] == "." and (kind := _abbreviation(block[max(start, mark.start() - _IN_SIGHT) : mark.start()])):
+    word = _NEXT_WORD.match(after)
+    following = word[0] if word else ""
+    lower = after[0].islower() and not any(char.isupper() for char in following[1:3])  # iPhone, pH, mRNA
+    if mark["latin"] == ".":
+        before = block[max(start, mark.start() - _IN_SIGHT) : mark.start()]
+        starter = following.lower() in _STARTERS or (german and following.lower() in _GERMAN_STARTERS)
+        if number := _NUMBER_BEFORE.search(before):
+            if not _has_word(before[: number.start()]) and number[0].isdigit():
+                return False  # the number of a list item
+            if german and (after[0].isdigit() or (after[0].isupper() and not starter)):
+                return False  # an ordinal: am 3. Oktober, Karl V. Nachfolger
+        kind = abbreviation(before, german, following)
         if kind == "never":
             return False
         if kind == "numbered":
-            return not after[0].isdigit()
-        word = _NEXT_WORD.match(after)
-        return bool(word and after[0].isupper() and word[0].lower() in _STARTERS)
-    return caseless or not after[0].islower()
-
-
-def _abbreviation(before: str) -> str:
-    """What the word before a full stop is: `never` (ends no sentence), `numbered` (ends none before a number),
-    `names` (ends one only before a word that often starts one), or "" for a common word."""
-    match = _LAST_WORD.search(before)
-    if not match:
-        return ""
-    word = match[0]
-    folded = word.lower()
-    if folded in _NEVER_LAST:
-        return "never"
-    if folded in _NUMBERED:
-        return "numbered"
-    if folded in _BEFORE_NAMES or _DOTTED.match(word) or (len(word) == 1 and word.isupper()):
-        return "names"
-    return ""
+            return not after[0].isdigit() and (caseless or not lower)
+        if kind == "hours":
+            return after[0].isupper() and following.lower() not in _AFTER_HOURS and not following[1:].isupper()
+        if kind == "names":
+            return bool(after[0].isupper() and starter)
+    return caseless or not lower

@@ -38,7 +38,6 @@ _KNOWN, _HAN = 0.12, 0.3  # share of words that tells the language; of character
 _FIXED = re.compile(rf"{CITATION.pattern}|(?:[a-z][a-z0-9+.-]{{1,20}}://|www\.)\S+|`[^`]*`", re.IGNORECASE)
 _CLOSING = ".!?…。！？\"'”’»)*_"
 _NAME = r"(?<=[a-z,] )[A-Z][\w&-]+(?: (?:(?:of|the|de|and) )?[A-Z][\w&-]+)*"
-_BROKEN = re.compile(r"(?:\b[A-Za-zäöü]|\b\d{1,2}|\b(?:bzw|usw|evtl|ggf|inkl|Nr|Mio|Mrd|Abs|Art|Bd|Jh|Chr|Prof|St))\.$")
 _NUMBER = {"": r"\d+", GERMAN: r"\d{1,3}(?:\.\d{3})+(?:,\d+)?|\d+(?:,\d+)?"}
 _ENGLISH_NUMBER = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?"
 _NOT_BEFORE, _NOT_BEHIND = r"(?<![A-Za-z0-9_.,:/#^–-])", r"(?![A-Za-z0-9_]|[.,:/–-]\d|-\w|年|月|日)"
@@ -112,14 +111,8 @@ class Answer:
 
     @cached_property
     def spans(self) -> list[tuple[int, int]]:
-        """Of the sentences; a German one that ends at an abbreviation or an ordinal is one with the next."""
-        found: list[tuple[int, int]] = []
-        for start, end in sentence_spans(self.text):
-            german = found and self.language == GERMAN and "\n" not in self.text[found[-1][1] : start]
-            if german and _BROKEN.search(self.said(found[-1])):
-                start = found.pop()[0]
-            found.append((start, end))
-        return found
+        """Of the sentences."""
+        return sentence_spans(self.text)
 
     def said(self, span: tuple[int, int]) -> str:
         return self.text[span[0] : span[1]]

@@ -111,4 +111,5 @@ METRIC = Metric(
         "overall": ("contexts", "references"),
     },
     silence=Silence(empty="undefined"),
+    version=2,
 )

@@ -323,4 +323,5 @@ METRIC = Metric(
     by_domain=True,
     silence=Silence("undefined", "undefined", "undefined"),
     view="claims",
+    version=2,
 )
