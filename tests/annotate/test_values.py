@@ -194,3 +194,17 @@ def test_in_a_script_without_spaces_a_word_is_selected_or_typed(study, chosen: d
     assert [row.cells[0].posted for row in term.rows] == ["f.term.text"]
     (plain,) = [one for one in controls(study, ITEM, {}, {}, False) if one.kind == "cloze"]
     assert plain.rows == ()
+
+
+def test_words_of_an_indic_script_are_offered_whole(study):
+    item = replace(ITEM, shown={**SHOWN, "statement": "किताब मेज पर है"})
+    (term,) = [control for control in controls(study, item, {}, {}, False) if control.kind == "cloze"]
+    assert [word for word, choice in term.words if choice] == ["किताब", "मेज", "पर", "है"]
+    assert term.rows == ()
+
+
+def test_a_typed_word_is_found_in_whatever_form_it_is_typed(study):
+    item = replace(ITEM, shown={**SHOWN, "statement": "Das Café ist offen."})
+    form = {"f.term": [""], "f.term.text": ["Cafe\u0301"]}
+    given = parse(study, item, form, swapped=False, draft=True).values["term"]
+    assert given == {"start": 4, "end": 8, "quote": "Café"}

@@ -342,3 +342,26 @@ def test_real_chinese_answers_get_defects_whose_proofs_hold():
     assert {one.meta[DEFECT]["kind"] for one in found} >= {"negation", "direction", "neighbour"}
     for one in found:
         check(originals, one)
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "passage", "deleted"),
+    [
+        (
+            "en",
+            "The limit is 1.5 °C. Emissions must fall. Winters were 2 °C. Summers were 3 K. Crops failed.",
+            "The limit is 1.5 °C. Emissions must fall.",
+            {"The limit is 1.5 °C. "},
+        ),
+        (
+            "de",
+            "Die Firma und der Konzern verlor 270 Mrd. Euro. Am 3. Oktober fiel die Aktie an der Börse. Es ist so.",
+            "Am 3. Oktober fiel die Aktie an der Börse.",
+            {"Am 3. Oktober fiel die Aktie an der Börse. "},
+        ),
+    ],
+)
+def test_one_sentence_is_deleted_where_a_unit_or_an_abbreviation_stands_before_the_full_stop(
+    language: str, text: str, passage: str, deleted: set[str]
+):
+    assert {old for old, _ in places("deleted", text, language, contexts=(Context(text=passage),))} == deleted

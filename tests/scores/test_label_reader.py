@@ -286,3 +286,15 @@ def test_unknown_ids_empty_cells_and_replaced_labels_are_said(tmp_path: Path):
     )
     told = run("metaeval", tmp_path / "rows.jsonl", path, home=tmp_path).out
     assert json.dumps(told).count("left out: no such answer in the rows (x9)") == 1
+
+
+def test_canonically_equal_ids_systems_and_classes_of_labels_are_equal():
+    given = [
+        {"example_id": "cafe\u0301", "system": "Cafe\u0301", "label": "fit", "value": "schön", "rater": "r"},
+        {"example_id": "café", "system": "Café", "label": "fit", "value": "scho\u0308n", "rater": "s"},
+    ]
+    with Labels(given) as labels:
+        read = list(labels.select())
+    assert {(one.example_id, one.system, one.label) for one in read} == {("café", "Café", "schön")}
+    scale = scale_of([Rating("fit", "r", "schön", 1), Rating("fit", "s", "gut", 2)], ["gut", "scho\u0308n"])
+    assert (scale.kind, len(scale.classes)) == (BINARY, 2)

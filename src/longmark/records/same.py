@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Literal
 
 # The property Default_Ignorable_Code_Point (Unicode, DerivedCoreProperties.txt), which holds ranges kept free for it.
 _IGNORABLE = re.compile(
@@ -34,7 +34,7 @@ def visible(text: str) -> str:
     return text if text.isascii() else _IGNORABLE.sub("", text)
 
 
-def caseless(text: str, form: str = "NFC") -> str:
+def caseless(text: str, form: Literal["NFC", "NFKC"] = "NFC") -> str:
     """A text as it is compared without case: ignorable characters left out, case folded, in a normal form (NFC, or NFKC
     as in toNFKC_Casefold of the Unicode Standard, section 3.13). İ becomes i: its folded form has a dot that no normal
     form composes."""

@@ -15,6 +15,7 @@ from longmark.errors import UserError
 from longmark.records import Answered, Row, Signature, Usage
 from longmark.records.files import NotJson, at, lines, parse_json
 from longmark.records.pair import example_of
+from longmark.records.same import canonical
 from longmark.records.write import placed_rows
 
 AGAIN = "repeat its `longmark run` command"
@@ -144,7 +145,7 @@ def system_of(row: Row, source: Path) -> str:
 
 def name_of(source: Path) -> str:
     """A run folder's name, or a file's name without its suffix."""
-    return source.resolve().name if source.is_dir() else source.stem
+    return canonical(source.resolve().name if source.is_dir() else source.stem)
 
 
 def shortest_names(sources: Sequence[Path]) -> list[str]:

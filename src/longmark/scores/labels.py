@@ -33,7 +33,7 @@ from longmark.errors import UnknownName, UserError
 from longmark.progress import counted
 from longmark.records import sources
 from longmark.records.files import BadLines, at
-from longmark.records.same import comparable
+from longmark.records.same import canonical, comparable
 from longmark.records.values import Problem, folded, found, looks, missing
 from longmark.records.values import name as name_of
 from longmark.records.values import text as characters
@@ -468,7 +468,7 @@ def _plain(column: str, raw: Any) -> float | str | None:
     if isinstance(raw, bool):
         return _TRUTH[raw]
     if isinstance(raw, str):
-        text = " ".join(raw.split())
+        text = " ".join(canonical(raw).split())
         if _COMMA.fullmatch(text):
             raise Problem(f"{column}: {found(raw)} has a decimal comma; write {text.replace(',', '.')}")
         if not NUMBER.fullmatch(text):

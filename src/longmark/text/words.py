@@ -127,7 +127,7 @@ def _parts(word: str, undivided: Undivided) -> Iterator[str]:
 
 
 def _of_run(run: str, undivided: Undivided) -> list[str]:
-    characters = _patterns().character.findall(run)
+    characters: list[str] = _patterns().character.findall(run)
     if undivided == "characters" or len(characters) == 1:
         return characters
     return [first + second for first, second in pairwise(characters)]
@@ -138,7 +138,7 @@ def word_spans(text: str, joined: bool = False) -> Iterator[Span]:
     are one (`well-known`, `don't`, `3.5`). A run of a script without spaces is one span, with `spaced` False."""
     patterns = _patterns()
     for match in (patterns.hyphenated if joined else patterns.spans).finditer(text):
-        yield Span(*match.span(), spaced=match["run"] is None)
+        yield Span(match.start(), match.end(), match["run"] is None)
 
 
 MOST_UNREAD = 0.05

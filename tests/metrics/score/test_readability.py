@@ -154,3 +154,32 @@ def test_expert_answers_against_the_cmu_dictionary() -> None:
     assert len(scores) == 219
     assert sum(ease.value or 0 for ease, _ in scores) / 219 == pytest.approx(23.27, abs=0.3)
     assert sum(grade.value or 0 for _, grade in scores) / 219 == pytest.approx(15.92, abs=0.1)
+
+
+COUNTED = {  # sentences, words and the grade level by hand: 0.39 words/sentences + 11.8 syllables/words - 15.59
+    "units": (
+        "The limit is 1.5 °C. Emissions must fall. Winters were 2 °C. Summers were 3 K. Crops failed.",
+        5,
+        18,
+    ),
+    "figures and sections": ("The trend is shown in Fig. 3. The rise is clear. See Sec. 4. Crops failed.", 4, 16),
+    "Sect.": ("The method is given in Sect. 3.2 of the paper. It is short.", 2, 13),
+    "Tab.": ("The values are in Tab. 2 of the paper. They are short.", 2, 12),
+    "citation marks": ("Ice is less dense than water [Doc 1]. It floats 【2†source】. [3, 4]", 2, 8),
+}
+
+
+@pytest.mark.parametrize("case", COUNTED)
+def test_a_unit_ends_a_sentence_and_a_number_behind_fig_belongs_to_it(case: str) -> None:
+    answer, sentences, words = COUNTED[case]
+    ease, grade = scored(answer)
+    assert (ease.evidence["sentences"], ease.evidence["words"]) == (sentences, words)
+    if case == "units":
+        assert grade.value == pytest.approx(0.89, abs=0.005)
+    if case == "Sect.":
+        assert grade.value == pytest.approx(1.468, abs=0.0005)
+
+
+def test_an_answer_whose_words_are_in_part_in_another_script_has_no_score() -> None:
+    ease, _ = scored("The word река means river and мост means bridge in this text.")
+    assert (ease.value, ease.status) == (None, "undefined")
