@@ -51,6 +51,9 @@ _EMPHASIS = re.compile(
 )
 _ESCAPE = re.compile(r"\\([\\`*_{}\[\]()#+\-.!|~>])")
 
+_MONTH = re.compile(
+    r"\s*1\.\s+(?:Jan|Feb|März|Mär|Apr|Mai|Jun|Jul|Aug|Sep|Okt|Nov|Dez)(?:uar|ruar|il|i|ust|tember|ober|ember)?\b"
+)
 _IN_SIGHT = 60  # characters before a mark in which an abbreviation is looked for
 
 WRAPPED = 50
@@ -129,8 +132,9 @@ def _number_of(mark: re.Match[str]) -> int | None:
 
 def _in_lists(lines: Sequence[str]) -> list[bool]:
     """Of each line, whether the number that it begins with counts the items of a list: the one before or behind it
-    begins another line (or all items have the same: Markdown counts them itself). A line that only happens to begin
-    with a number, as a wrapped `in A.D. / 79. The city` does, keeps it."""
+    begins another line (or all items have the same: Markdown counts them itself). A 1 alone begins a list, too, as in
+    CommonMark, unless it is a German date (`1. Januar`). A line that only happens to begin with another number, as a
+    wrapped `in A.D. / 79. The city` does, keeps it."""
     first = list[int]()
     numbers = list[int | None]()
     for line in lines:
@@ -139,7 +143,10 @@ def _in_lists(lines: Sequence[str]) -> list[bool]:
         numbers.append(_number_of(item) if item else None)
         numbers += map(_number_of, _inline_marks(line))
     counted = _counted(numbers)
-    return [counted[place] for place in first]
+    return [
+        counted[place] or (numbers[place] == 1 and not _MONTH.match(line))
+        for place, line in zip(first, lines, strict=True)
+    ]
 
 
 def _counted(numbers: Sequence[int | None]) -> list[bool]:
