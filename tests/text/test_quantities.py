@@ -97,6 +97,8 @@ def test_an_ambiguous_word_has_every_meaning_of_the_cited_table(word: str, value
         ("5 tons", "5.0 ton", "equivalent"),
         ("100 tons", "5 kg", "contradictory"),
         ("5 short tons", "4.54 tonnes", "equivalent"),
+        ("20 hundredweight", "1 ton", "equivalent"),  # short with short, long with long
+        ("2 hundredweight", "200 kg", "contradictory"),
         ("250 calories", "250 kcal", None),
         ("250 calories", "250 cal", "equivalent"),
         ("250 calories", "900 calories", "contradictory"),
@@ -162,6 +164,9 @@ def test_units_are_decided_where_no_meaning_of_theirs_leaves_a_doubt(
         ("4.5 billion years", "4500 million years", None),
         ("2 billion years", "3 billion years", "contradictory"),
         ("1 billion", "1000000000", None),
+        ("5 millions", "5000000", "equivalent"),
+        ("5 thousands", "5000 s", None),
+        ("5 million tonnes", "5,000,000 t", "equivalent"),
         ("minus 5 °C", "−5 °C", "equivalent"),
         ("-5 °C", "-9 °C", "contradictory"),
         ("-5 %", "5 %", None),

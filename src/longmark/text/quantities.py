@@ -42,7 +42,7 @@ _QUANTITY = re.compile(
     r"(?P<sign>[-−–+]|minus |negative |plus )?"
     r"(?P<digits>[.,]?\d(?:[\d.,'’]| (?=\d{3}(?!\d)))*)"
     r"(?:[eE](?P<e>[-+−]?\d{1,2})| ?[×x·] ?10(?:\^(?P<power>[-+−]?\d{1,2})|(?P<raised>⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,2})))?"
-    rf"(?: (?P<scale>{'|'.join(_SCALES)}))?"
+    rf"(?: (?P<scale>{'|'.join(_SCALES)})s?(?!\w))?"
     r" ?(?P<unit>[^\d\s.,'’+×-].*)?",
     re.IGNORECASE,
 )
