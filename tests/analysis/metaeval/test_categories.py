@@ -117,3 +117,12 @@ def test_the_progress_of_a_study_counts_the_options_that_nobody_chose(tmp_path: 
     assert ac1.value == pytest.approx((0.75 - chance) / (1 - chance))
     assert any(one.name == "Gwet's AC1 (5 categories)" for one in found)
     assert "counts all options of a field" in agreement_table(found).note
+
+
+def test_a_correlation_without_a_spread_says_why_there_is_no_conclusion(tmp_path: Path):
+    """Scores that rise with the classes, four answers in each: no answer changes rho when it is left out."""
+    rated = [{"example_id": str(i), "value": ("None", "Partial", "Full")[i // 4]} for i in range(12)]
+    write_jsonl(tmp_path / "ratings.jsonl", rated)
+    words = ("metaeval", rows(tmp_path, 12), tmp_path / "ratings.jsonl", "--order", "rating=None,Partial,Full")
+    told = " ".join(run(*words, home=tmp_path).out.split())
+    assert "no conclusion: the coefficient is the same without any one answer" in told
