@@ -221,7 +221,6 @@ def judged_metric(
     combine: Combine | None = None,
     bounds: Bounds = (0, 1),
     higher_is_better: bool = True,
-    version: int = 1,
 ) -> Metric:
     """The declaration of a metric whose score is `judged_score`, within bounds.
 
@@ -230,7 +229,7 @@ def judged_metric(
     for each judge and reference.
 
     empty_answer: the score of an empty answer, without a call; None: it is unscored (`undefined`). combine: makes the
-    metric's score from (the judge's score, example, reference, parameters). version: as of `Metric`.
+    metric's score from (the judge's score, example, reference, parameters).
     """
     inputs = prompts.text.inputs
 
@@ -272,7 +271,6 @@ def judged_metric(
         params=params,
         calls=calls,
         judged=True,
-        version=version,
         view="judges",
         silence=Silence(empty=empty_answer.value if empty_answer else "undefined"),
     )

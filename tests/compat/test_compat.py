@@ -6,6 +6,7 @@ fail breaks a promise of docs/versions.md: change the reader, never the files.
 
 from __future__ import annotations
 
+import csv
 import gzip
 import json
 import re
@@ -141,7 +142,11 @@ def test_a_study_is_read_with_its_labels(release: Path):
     done(release, "annotate", "export", "study.yaml", "--out", "exported")
     for name in ("labels.jsonl", "audit.jsonl"):
         assert [*lost(lines(release / "labels" / name), lines(release / "exported" / name), name)] == []
-    assert (release / "exported" / "ratings.csv").read_bytes() == (release / "labels" / "ratings.csv").read_bytes()
+    exported, before = (
+        list(csv.DictReader((release / folder / "ratings.csv").read_text().splitlines()))
+        for folder in ("exported", "labels")
+    )
+    assert [{column: row[column] for column in before[0]} for row in exported] == before, "new columns come behind"
     done(release, "metaeval", "runs/judged", "labels/ratings.csv")
 
 

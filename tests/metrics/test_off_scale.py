@@ -130,10 +130,10 @@ def test_the_case_of_a_checkers_label_does_not_matter():
 
 @pytest.mark.parametrize(
     ("values", "said"),
-    [((0.01, 0.01, 0.0), True), ((0.01, 0.01), False), ((0.0,) * 5, False), ((0.01, 0.01, 0.8), False)],
+    [((0.01, 0.008, 0.0), True), ((0.01, 0.01), False), ((0.0,) * 5, False), ((0.01, 0.01, 0.8), False)],
 )
-def test_a_run_whose_scores_are_all_0_or_1_of_100_says_so(values: tuple[float, ...], said: bool):
-    """A judge that replies 0 and 1 means shares, or no and yes."""
+def test_a_run_whose_scores_are_all_below_1_of_100_says_so(values: tuple[float, ...], said: bool):
+    """A judge that replies 0 and 1 means shares, or no and yes; an older run can hold .008 for a share of .8."""
     signature = Signature(version="1", models={"judge": ["m"]})
     rows = [
         Row(
@@ -156,14 +156,6 @@ def test_a_run_whose_scores_are_all_0_or_1_of_100_says_so(values: tuple[float, .
     assert bool(told) is said
     if said:
         assert told == [
-            "All 3 scores of ccrs.question_relevance in first are 0 or 0.01: its judge seems to have replied with "
+            "All 3 scores of ccrs.question_relevance in first are at most 0.01: its judge seems to have replied with "
             "shares of 1, where a whole number from 0 to 100 was asked for."
         ]
-
-
-def test_metrics_that_read_other_numbers_now_have_another_version(tmp_path: Path):
-    from longmark import metrics
-
-    assert {name: metrics.load(name).version for name in (*PERCENT, "pairs.refer")} == dict.fromkeys(
-        (*PERCENT, "pairs.refer"), 2
-    )

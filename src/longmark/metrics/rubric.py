@@ -188,7 +188,6 @@ class Criterion(_Part):
             empty_answer=empty if rubric.empty_answer == "worst" else None,
             bounds=(low, high),
             higher_is_better=self.higher_is_better,
-            version=1 if self.values else 2,
         )
 
 
@@ -256,7 +255,6 @@ class Rubric(_Part):
             score=score,
             scores=specs,
             bounds=(None, None),
-            version=max(part.version for part in parts.values()),
             prompts=tuple({prompt.id: prompt for part in parts.values() for prompt in part.prompts}.values()),
             calls=lambda example, params, judges: sum(part.calls(example, params, judges) for part in parts.values()),
             **self._identity(),

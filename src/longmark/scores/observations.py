@@ -61,7 +61,7 @@ _EXTREME = 3  # examples that are named
 _FAILED = "'metric_error', 'model_error', 'over_budget', 'refused', 'too_long', 'unparsable', 'unsupported'"
 _NOT_JUDGED = "Nothing was judged: the score is an automatic one, of an answer that no judge is asked about."
 
-_FEWEST_SHARES = 3  # judged scores from which 0 and 0.01 alone are no chance
+_FEWEST_SHARES = 3  # judged scores from which none above 0.01 is no chance
 _ROUNDING = 1e-9  # a score may lie outside its bounds by this
 
 # SUM fails if whole numbers come to 2^63, TOTAL does not.
@@ -297,18 +297,18 @@ class Observations:
                 self._db.execute(f"{update} {where}", (_NOT_JUDGED, metric, system))
 
     def _shares(self, run: int) -> Iterator[str]:
-        """A notice for each metric of a run whose judged scores are 0 and 1 of 100 alone, as of a judge that replies
-        with shares of 1 (or yes and no as 1 and 0) where whole numbers from 0 to 100 are asked for."""
+        """A notice for each metric of a run whose judged scores are at most 1 of 100, as of a judge that replies with
+        shares of 1 (or yes and no as 1 and 0) where whole numbers from 0 to 100 are asked for."""
         query = (
             "SELECT metric, COUNT(*) FROM scores JOIN examples ON number = example WHERE run = ? AND judge <> '' AND "
             "score IS NOT NULL AND NOT automatic GROUP BY metric "
-            "HAVING COUNT(*) >= ? AND MIN(score) >= 0 AND MAX(score) = 0.01 AND TOTAL(score NOT IN (0, 0.01)) = 0"
+            "HAVING COUNT(*) >= ? AND MIN(score) >= 0 AND MAX(score) > 0 AND MAX(score) <= 0.01"
         )
         names = self.metrics
         for metric, count in self._db.execute(query, (run, _FEWEST_SHARES)).fetchall():
             yield (
-                f"All {count:,} scores of {names[metric]} in {self._runs[run].name} are 0 or 0.01: its judge seems to "
-                "have replied with shares of 1, where a whole number from 0 to 100 was asked for."
+                f"All {count:,} scores of {names[metric]} in {self._runs[run].name} are at most 0.01: its judge "
+                "seems to have replied with shares of 1, where a whole number from 0 to 100 was asked for."
             )
 
     def refuse_empty(self, given: Sequence[Path]) -> None:

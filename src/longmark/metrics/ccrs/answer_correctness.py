@@ -68,6 +68,6 @@ def caution(params: Params, limit: float) -> str:
 
 
 METRIC = replace(
-    judged_metric(PROMPTS, empty_answer=EMPTY_ANSWER, params=Params, combine=_with_exact_match, version=2),
+    judged_metric(PROMPTS, empty_answer=EMPTY_ANSWER, params=Params, combine=_with_exact_match),
     caution=caution,
 )

@@ -21,4 +21,4 @@ beside it.""",
     yes_no="Does what the answer says follow from the context, without contradicting it?",
 )
 
-METRIC = judged_metric(PROMPTS, empty_answer=EMPTY_ANSWER, version=2)
+METRIC = judged_metric(PROMPTS, empty_answer=EMPTY_ANSWER)

@@ -24,4 +24,4 @@ PROMPTS = score_prompts(
     digit=_TASK.format(best=9, worst=0),
 )
 
-METRIC = judged_metric(PROMPTS, empty_answer=EMPTY_ANSWER, version=2)
+METRIC = judged_metric(PROMPTS, empty_answer=EMPTY_ANSWER)

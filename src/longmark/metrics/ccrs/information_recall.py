@@ -25,4 +25,4 @@ PROMPTS = score_prompts(
     digit=_TASK.format(best=9, middle="4 or 5", worst=0),
 )
 
-METRIC = judged_metric(PROMPTS, empty_answer=EMPTY_ANSWER, version=2)
+METRIC = judged_metric(PROMPTS, empty_answer=EMPTY_ANSWER)

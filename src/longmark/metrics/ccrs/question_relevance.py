@@ -21,4 +21,4 @@ not your concern here.""",
     yes_no="Does the answer directly address the question, and answer what was asked?",
 )
 
-METRIC = judged_metric(PROMPTS, empty_answer=EMPTY_ANSWER, version=2)
+METRIC = judged_metric(PROMPTS, empty_answer=EMPTY_ANSWER)

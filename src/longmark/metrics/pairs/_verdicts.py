@@ -237,7 +237,6 @@ def pair_metric(
     judged: bool = False,
     needs: tuple[str, ...] = ("question",),
     evidence: tuple[str, ...] = SOURCES,
-    version: int = 1,
 ) -> Metric:
     """The declaration of a judge of pairs. calls: (parameters, number of judges) -> the most calls for a pair."""
     return Metric(
@@ -251,6 +250,5 @@ def pair_metric(
         calls=lambda _pair, given, judges: calls(given, judges),
         judged=judged,
         evidence=evidence,
-        version=version,
         pairs=True,
     )

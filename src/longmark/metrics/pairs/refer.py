@@ -109,5 +109,4 @@ METRIC = pair_metric(
     (REVIEW, CHAIR),
     ReferParams,
     lambda params, _judges: 2 * (len(parts(params.panel, "reviewers")) + 1),
-    version=2,
 )
