@@ -22,6 +22,7 @@ from longmark.errors import UnknownName, UserError
 from longmark.models.cache import CallCache
 from longmark.progress import cost, counted
 from longmark.records import Example
+from longmark.records.documents import Documents, ToldApart
 from longmark.records.files import read_object
 from longmark.records.read import Reading
 from longmark.scores.clusters import QUESTION, fields_of, no_such_field
@@ -99,8 +100,12 @@ class Answers:
     def __init__(
         self, files: Sequence[Path], how: dict[str, Any], cluster: str, seed: int, wanted: Sequence[str] = ()
     ) -> None:
-        self.cluster, self._digest = cluster, hashlib.sha256()
+        self.cluster, self._digest, self._told_apart = cluster, hashlib.sha256(), ToldApart({})
         self._files = [(Reading(path, **how), name) for path, name in zip(files, shortest_names(files), strict=True)]
+        documents = Documents()
+        for place, example in enumerate(self._all()):
+            documents.add(place, example)
+        self._told_apart = documents.apart()
         units, known = dict[str, str](), set[str]()
         systems = dict[str, None]()
         for example in self._all():
@@ -143,10 +148,13 @@ class Answers:
     def _all(self) -> Iterator[Example]:
         """Of several files, an id has the file's name in front, and a file's name is the system of answers that name
         none."""
+        place = 0
         for file, name in self._files:
             for one in file.singles():
                 several = {"id": f"{name}/{one.id}"} if len(self._files) > 1 else {}
-                yield one.model_copy(update={**several, "system": one.system or name})
+                question = self._told_apart.ids.get(place, one.question_id)
+                yield one.model_copy(update={**several, "system": one.system or name, "question_id": question})
+                place += 1
 
     def first(self, units: int) -> list[Example]:
         """Those to the questions of the first units, unit by unit, so that a budget ends within one."""
@@ -162,7 +170,7 @@ class Answers:
             for file, _ in self._files
             if file.bad
         ]
-        return [*(file.notice for file, _ in self._files if file.notice), *bad]
+        return [*(file.notice for file, _ in self._files if file.notice), *bad, *self._told_apart.notices()]
 
     def told(self, units: int) -> str:
         return counted(units, "question" if self.cluster == QUESTION else "cluster")

@@ -46,6 +46,7 @@ def look(arguments: argparse.Namespace) -> int:
         given = "".join(f"--map {shlex.quote(one)} " for one in arguments.map)
         command = f"longmark look {shlex.quote(str(arguments.examples))} {given}{proposals.options(found.proposed)}"
         print(f"To read {listed([*found.proposed])} from them, for example:\n  {one_line(command)}")
+    filled(found.notices)
     cut(_allowed(found))
     filled(_absent(found))
     if found.bad:

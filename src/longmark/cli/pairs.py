@@ -7,7 +7,7 @@ import itertools
 import sys
 from dataclasses import replace
 
-from longmark.cli.arguments import NO_VALUE, split
+from longmark.cli.arguments import NO_VALUE, pairs, split
 from longmark.cli.rag import finish_with, open_models, read_questions, with_each
 from longmark.cli.terminal import stage_lines
 from longmark.datasets import pairing, pairs_build
@@ -21,6 +21,7 @@ from longmark.records.write import format_of, write_examples
 def join(arguments: argparse.Namespace) -> int:
     format_of(arguments.out, "--out ")
     options = {name: getattr(arguments, name) for name in ("keep_order", "seed", "skip_bad")}
+    options["mapping"] = pairs(arguments.map, "FIELD=COLUMN")
     joined = pairing.join(arguments.one, arguments.other, **options)
     for why, count in joined.left_out.items():
         print(f"{counted(count, 'answer')} omitted: {why}", file=sys.stderr)

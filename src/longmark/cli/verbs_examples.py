@@ -131,6 +131,7 @@ def _pairs(verbs: Any) -> None:
     add(one, "one", "RUN", "a run folder or a file of examples")
     add(one, "other", "RUN", "another one, with answers to the same questions")
     add(one, "--out", "FILE", _PAIRS, required=True)
+    add(one, "--map", "FIELD=COLUMN", "read a field of both files from this column or path; repeatable")
     add(one, "--keep-order", "", "the first run is always a (default: drawn; each system is a in half of the pairs)")
     add(one, "--seed", "N", "seed of that draw (default: 0)", type=int, default=0)
     add(one, "--skip-bad", "", "skip bad records instead of stopping")

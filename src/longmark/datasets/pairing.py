@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from longmark.errors import BadInput, UserError
 from longmark.records import Example, Pair
+from longmark.records.documents import REMEDY, Documents
 from longmark.records.pair import HUMAN, Mode
 from longmark.records.read import Reading
 
@@ -29,25 +30,48 @@ class Joined:
     left_out: Counter[str] = field(default_factory=Counter)
 
 
-def read_answers(source: Path, skip_bad: bool = False) -> list[Example]:
-    """The answers of a run folder or of a file of examples, each with its system (else the source's name)."""
+def read_answers(source: Path, skip_bad: bool = False, mapping: Mapping[str, str] | None = None) -> list[Example]:
+    """The answers of a run folder or of a file of examples, each with its system (else the source's name). Questions
+    that are one text about several documents are told apart. mapping: our field -> column of a file."""
     file = source / "examples.jsonl" if source.is_dir() else source
     if not file.is_file():
         raise UserError(f"{source}: expected a run folder or a file of examples")
     name = source.resolve().name if source.is_dir() else source.stem
-    return [one.model_copy(update={"system": one.system or name}) for one in Reading(file, skip_bad=skip_bad).singles()]
+    if mapping and source.is_dir():
+        raise UserError(f"--map: {source} is a run, whose columns were read when it was scored; name its file")
+    reading = Reading(file, skip_bad=skip_bad, mapping=mapping)
+    answers = [one.model_copy(update={"system": one.system or name}) for one in reading.singles()]
+    documents = Documents()
+    for place, answer in enumerate(answers):
+        documents.add(place, answer)
+    ids = documents.apart().ids
+    return [
+        one.model_copy(update={"question_id": ids.get(place, one.question_id)}) for place, one in enumerate(answers)
+    ]
 
 
-def join(one: Path, other: Path, *, keep_order: bool = False, seed: int = 0, skip_bad: bool = False) -> Joined:
-    """The answers of two sources to the same questions, as pairs: balanced, or those of `one` are always `a`.
+def join(
+    one: Path,
+    other: Path,
+    *,
+    keep_order: bool = False,
+    seed: int = 0,
+    skip_bad: bool = False,
+    mapping: Mapping[str, str] | None = None,
+) -> Joined:
+    """The answers of two sources to the same questions, as pairs: balanced, or those of `one` are always `a`. mapping:
+    our field -> column of the files.
 
     BadInput for questions that a source answers twice; UserError where no question is in both."""
     joined = Joined()
-    first, second = (_by_question(source, read_answers(source, skip_bad), joined) for source in (one, other))
+    first, second = (_by_question(source, read_answers(source, skip_bad, mapping), joined) for source in (one, other))
     joined.left_out["a question that the other source does not answer"] += len(first.keys() ^ second.keys())
     made = [(first[name], second[name]) for name in first if name in second]
     if not made:
-        raise UserError(f"{one} and {other} answer no question in common; questions are compared by question_id")
+        raise UserError(
+            f"{one} and {other} answer no question in common; questions are compared by question_id, else by text and, "
+            f"where one text is about several documents, by document. Where both have ids, {REMEDY}"
+        )
     joined.pairs = [pair(*both) for both in made] if keep_order else paired(made, seed)
     joined.left_out = +joined.left_out
     return joined
@@ -82,7 +106,10 @@ def _by_question(source: Path, answers: Iterable[Example], joined: Joined) -> di
         if answer.variant_of is not None or answer.answer is None:
             joined.left_out["a variant of a question" if answer.variant_of else "no answer (null)"] += 1
         elif found.setdefault(answer.question_id, answer) is not answer:
-            twice.append(f'{source}: question "{answer.question_id}" has two answers; keep one in each file')
+            twice.append(
+                f'{source}: question "{answer.question_id}" has two answers; keep one in each file, or, if they are '
+                f"different tasks, {REMEDY}"
+            )
     if twice:
         raise BadInput(twice[:20], len(twice), skippable=False)
     return found

@@ -13,7 +13,7 @@ import os
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import wraps
 from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
@@ -25,6 +25,7 @@ from longmark.errors import UserError
 from longmark.metrics import Selected
 from longmark.models.keys import redact_reply
 from longmark.records import Answered, Row
+from longmark.records.documents import Documents, ToldApart
 from longmark.records.files import lines, own_json
 from longmark.records.pair import example_of, own_example_of
 from longmark.workspace import Workspace
@@ -41,6 +42,7 @@ CREATE TABLE asked (key BLOB PRIMARY KEY) WITHOUT ROWID;
 _AUTOMATIC = "automatic"  # in the index, the status of a row whose score is automatic
 ABSENT_FILE = "absent.jsonl"
 _INDEX, _STAGED, _IN_ORDER = ".index.sqlite", ".examples.jsonl.new", ".rows.jsonl.new"
+_APART = ".apart.jsonl.new"  # the staged examples, once more
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -93,6 +95,8 @@ class RunFolder:
         self._writes = self._kept = 0
         self._rows_file: int | None = None
         self._rows_end = 0
+        self._regrouped = False
+        self.told_apart = ToldApart({})
 
     @_writes
     def __enter__(self) -> RunFolder:
@@ -109,7 +113,7 @@ class RunFolder:
         if self._rows_file is not None:
             os.close(self._rows_file)
         self._db.close()
-        for name in (_INDEX, _STAGED):
+        for name in (_INDEX, _STAGED, _APART):
             writing.remove(self.path / name)
         self.space.__exit__()
 
@@ -124,7 +128,8 @@ class RunFolder:
     # Examples ----------------------------------------------------------------------------------------------------
 
     def stage(self, examples: Iterable[Answered]) -> int:
-        """Writes the examples beside those of an earlier run, which stay; how many there are."""
+        """Writes the examples beside those of an earlier run, which stay; how many there are. Questions that are one
+        text about several documents are told apart (`records.documents`)."""
         n = 0
         with written(self.path):
             file = writing.fresh(self.path / _STAGED)
@@ -140,7 +145,34 @@ class RunFolder:
                 file.flush()
                 os.fsync(file.fileno())
                 file.close()
+        self._tell_apart()
         return n
+
+    @_writes
+    def _tell_apart(self) -> None:
+        """Gives the staged answers whose text is asked about several documents a question_id each document."""
+        several = "SELECT question FROM examples WHERE NOT variant GROUP BY question, system HAVING count(*) > 1"
+        places = {n for (n,) in self._db.execute(f"SELECT n FROM examples WHERE question IN ({several})")}
+        if not places:
+            return
+        staged, documents = self.path / _STAGED, Documents()
+        with open(staged, "rb") as file:
+            for n, line in enumerate(file):
+                if n in places:
+                    documents.add(n, own_example_of(line))
+        self.told_apart = documents.apart()
+        if not (ids := self.told_apart.ids):
+            return
+        with open(staged, "rb") as file, writing.fresh(self.path / _APART) as told_apart:
+            for n, line in enumerate(file):
+                if n in ids:
+                    line = own_example_of(line).model_copy(update={"question_id": ids[n]}).to_json() + b"\n"
+                told_apart.write(line)
+            told_apart.flush()
+            os.fsync(told_apart.fileno())
+        writing.move(self.path / _APART, staged)
+        for n, question in ids.items():
+            self._execute("UPDATE examples SET question = ? WHERE n = ?", (question, n))
 
     def leave_out(
         self, name: str, question: str | None, system: str | None, status: str, reason: str, original: str = ""
@@ -170,7 +202,7 @@ class RunFolder:
         changed = self._count("earlier JOIN examples USING (id) WHERE earlier.content != examples.content")
         new = self._count("examples LEFT JOIN earlier USING (id) WHERE earlier.id IS NULL")
         outdated = self._index_rows()
-        if outdated:
+        if outdated or self._regrouped:
             self._rewrite_rows()
             self._db.execute("DELETE FROM rows")
             self._index_rows()
@@ -242,9 +274,11 @@ class RunFolder:
         if not line.endswith(b"\n") or row.metric not in self._number:
             return None
         found = self._db.execute(
-            "SELECT n FROM examples JOIN earlier USING (id) WHERE id = ? AND earlier.content = examples.content",
+            "SELECT n, examples.question FROM examples JOIN earlier USING (id) "
+            "WHERE id = ? AND earlier.content = examples.content",
             (row.example_id,),
         ).fetchone()
+        self._regrouped = self._regrouped or (found is not None and found[1] != row.question_id)
         status = _AUTOMATIC if row.automatic else row.status
         return None if found is None else (found[0], self._number[row.metric], status)
 
@@ -325,11 +359,16 @@ class RunFolder:
         return none, automatic, [name for m, name in enumerate(self._scores) if m not in found]
 
     def _rewrite_rows(self) -> None:
-        """Writes the rows that the index knows, in order, to a fresh file and puts it in place of the old one."""
+        """Writes the rows that the index knows, in order, to a fresh file and puts it in place of the old one, each
+        with the question that its example is of now."""
+        query = "SELECT offset, question FROM rows JOIN examples USING (n) ORDER BY rows.n, m"
         with open(self.rows_path, "rb") as old, writing.fresh(self.path / _IN_ORDER) as new:
-            for (offset,) in self._db.execute("SELECT offset FROM rows ORDER BY n, m"):
+            for offset, question in self._db.execute(query):
                 old.seek(offset)
-                new.write(old.readline())
+                line = old.readline()
+                if self._regrouped and (row := Row.from_json(line)).question_id != question:
+                    line = replace(row, question_id=question).to_json() + b"\n"
+                new.write(line)
             new.flush()
             os.fsync(new.fileno())
         writing.move(self.path / _IN_ORDER, self.rows_path)

@@ -14,6 +14,7 @@ from longmark.errors import BadInput
 from longmark.metric import Metric
 from longmark.metrics import Selected
 from longmark.records import Example, Pair, proposals
+from longmark.records.documents import Documents
 from longmark.records.pair import Answered
 from longmark.records.read import ExampleSource, Reading
 
@@ -47,7 +48,7 @@ class Look:
     examples; complete: these are all; fields: field -> examples that have it; systems: of them; ignored: what is not
     read -> count; kept: column that no field reads and `meta` keeps -> whether it is a text of several words; proposed:
     field that no example has -> column that it could be read from; bad, bad_lines: bad records and the first messages;
-    examples: (line, example), the first."""
+    examples: (line, example), the first; notices: of questions that several answers of a system share."""
 
     name: str
     shape: str
@@ -63,6 +64,7 @@ class Look:
     bad: int
     bad_lines: tuple[str, ...]
     examples: tuple[tuple[int, Answered], ...]
+    notices: tuple[str, ...] = ()
     metrics: tuple[Allowed, ...] = field(default=())
 
 
@@ -80,7 +82,9 @@ def look(given: ExampleSource, *, limit: int = FIRST, **reading: Any) -> Look:
     systems: Counter[str] = Counter()
     first: list[tuple[int, Answered]] = []
     kept: dict[str, bool] = {}
+    documents = Documents()
     for example in source:
+        documents.add(source.line, example)
         if len(first) < _EXAMPLES:
             first.append((source.line, example))
         counts.update(name for name in _FIELDS if _has(example, name))
@@ -112,6 +116,7 @@ def look(given: ExampleSource, *, limit: int = FIRST, **reading: Any) -> Look:
         bad=source.bad,
         bad_lines=tuple(source.bad_lines),
         examples=tuple(first),
+        notices=tuple(documents.apart().notices()),
         metrics=tuple(
             Allowed(
                 name,

@@ -46,7 +46,7 @@ def shape_of(record: Any) -> shapes.Shape | None:
 # JSON -----------------------------------------------------------------------------------------------------------------
 def of_json(path: Path, encoding: str) -> Iterator[Any]:
     """The records of a document: the elements of an array, which are read one after the other, or what an object has
-    under `results` or where a tool has it. UserError, or ValueError, for anything else."""
+    under `results`, where a tool has it, or as its only list of objects. UserError or ValueError for anything else."""
     with opened(path) as file, io.TextIOWrapper(file, encoding=encoding) as text:
         head = " "
         while head and not head.strip():
@@ -109,8 +109,27 @@ def _of_document(path: Path, document: dict[str, Any]) -> list[Any]:
             return found
     if shape_of(document) is not None:
         return [document]
+    lists = {name: value for name, value in document.items() if isinstance(value, list) and value}
+    of_records = [name for name, value in lists.items() if all(isinstance(one, dict) for one in value)]
+    if len(of_records) == 1:
+        return list(lists[of_records[0]])
     names = ", ".join(list(document)[:8])
-    raise UserError(f"{path}: expected a list of records, or an object with one under `results`; found {names}")
+    raise UserError(
+        f"{path}: expected a list of records, or an object with one under `results`; found {names}"
+        + _how_to_write(lists, of_records)
+    )
+
+
+def _how_to_write(lists: dict[str, list[Any]], of_records: list[str]) -> str:
+    """What to do with an object whose records are not where they are looked for."""
+    if of_records:
+        return f". There are several lists of records: {', '.join(of_records)}; write the one that is meant to a file"
+    if len(lists) > 1 and len(set(map(len, lists.values()))) == 1:
+        return (
+            ". These are columns; write records: with pandas, "
+            'pandas.DataFrame(columns).to_json("answers.jsonl", orient="records", lines=True)'
+        )
+    return ""
 
 
 # Other files ----------------------------------------------------------------------------------------------------------

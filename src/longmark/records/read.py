@@ -64,6 +64,11 @@ class Reading:
         if not (isinstance(self._given, Path | Iterable) or sources.is_frame(self._given)):
             raise UserError(f"examples: expected a file, records or a DataFrame, found {type(given).__name__}")
         if isinstance(given, Mapping):  # a DatasetDict, too
+            if _are_columns(given):
+                raise UserError(
+                    f"examples: {type(given).__name__} of columns is no list of records; give a table, such as "
+                    "pandas.DataFrame(columns), or [dict(zip(columns, row)) for row in zip(*columns.values())]"
+                )
             raise UserError(f"examples: {type(given).__name__} is no list; choose one of {', '.join(map(str, given))}")
         check_mode(turns)
         if self.part and turns not in ("last", self.part.turns):
@@ -266,6 +271,14 @@ class _Bad(str):
         return made
 
 
+def _are_columns(given: Mapping[str, Any]) -> bool:
+    """Whether a mapping is a table by columns, not a set of lists of records."""
+    return all(
+        isinstance(column, list | tuple) and not any(isinstance(cell, Mapping | Question) for cell in column)
+        for column in given.values()
+    )
+
+
 def _other_kind(example: Question) -> str:
     if isinstance(example, Pair):
         return "a pair of answers in a file of single answers; put pairs into a file of their own"
@@ -274,7 +287,10 @@ def _other_kind(example: Question) -> str:
 
 def _repeated(example: Question, first: object) -> str:
     if "id" in example.model_fields_set:
-        return f'id: "{example.id}" was already used in line {first}'
+        hint = ""
+        if example.system is not None:
+            hint = "; if several systems have these ids, make them unique: --map 'id=join(`\"-\"`, [system, id])'"
+        return f'id: "{example.id}" was already used in line {first}{hint}'
     return f"the same record as line {first}; add ids to keep both"
 
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 import codecs
 import csv
 import io
-import re
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
@@ -40,7 +39,6 @@ WRITTEN = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".tsv": "tsv", 
 
 ROW_COLUMNS = tuple(field.name for field in fields(Row))
 _FORMULA = tuple("=+-@")  # first characters that begin a formula in a spreadsheet
-_SIGNED = re.compile(r"[+-][0-9]+(?:\.[0-9]+)?")  # a number, which a spreadsheet takes for what it is
 _OWN_COLUMNS = frozenset(ROW_COLUMNS)
 EXAMPLE_COLUMNS = Example.columns()
 PAIR_COLUMNS = Pair.columns()
@@ -269,8 +267,7 @@ def _inert(value: Any) -> Any:
     if not isinstance(value, str):
         return value
     plain = "".join(char if char.isprintable() or char in "\n\t" else " " for char in value)
-    is_formula = plain.lstrip().startswith(_FORMULA) and not _SIGNED.fullmatch(plain)
-    return f"'{plain}" if is_formula else plain
+    return f"'{plain}" if plain.lstrip().startswith(_FORMULA) else plain
 
 
 def of_spreadsheet(cell: Any) -> Any:

@@ -23,6 +23,7 @@ from itertools import islice
 from typing import Any
 
 from longmark.errors import UnknownName, UserError
+from longmark.records.documents import document_of
 from longmark.records.metric_name import in_slice, slice_name, under, without_slice
 from longmark.report.format import fixed, share
 from longmark.report.summary import Cell, Summary, interval_name
@@ -288,7 +289,9 @@ class Forecast:
             system = example.system or self.own
             systems[system] = None
             fields = fields_of(example) if self.by or self.cluster != QUESTION else {}
-            cluster = f"={fields[self.cluster]}" if self.cluster in fields else f":{example.question_id}"
+            cluster = f":{example.question_id}.{document_of(example)}"
+            if self.cluster in fields:
+                cluster = f"={fields[self.cluster]}"
             parts = ("", *(slice_name(field, fields.get(field)) for field in self.by))
             for key, unscored in (((in_slice(one, part), system), no) for one, no in due(example) for part in parts):
                 if key[0] not in wanted:

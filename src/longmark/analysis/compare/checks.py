@@ -15,6 +15,7 @@ import numpy as np
 
 from longmark.errors import UserError
 from longmark.records import Signature
+from longmark.records.documents import REMEDY
 from longmark.report.format import listed, share
 from longmark.scores.clusters import QUESTION
 from longmark.scores.files import shortest_names
@@ -194,6 +195,8 @@ def question_notices(
     repeated = ((one, [name for name in names if scores.repeated.get((one, name))]) for one in metrics)
     more = "answered some questions more than once; their mean score counts once"
     yield from by_reason((metric, f"{listed(who)} {more}" if who else None) for metric, who in repeated)
+    if any(scores.repeated.values()):
+        yield f"If several answers of a system to one question text are to different tasks, {REMEDY}."
     if excluded:
         why = "because a system has no score" if complete else "for pairs with a system that has no score"
         sparse = names[int(np.argmax(most))]
