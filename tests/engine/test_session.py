@@ -82,7 +82,7 @@ def test_every_example_and_value_has_one_row_in_order(tmp_path: Path):
     assert len(judge.requests) == 5
     assert (result.stopped, result.unscored, result.inapplicable, result.counts.calls) == (None, (), (), 5)
     assert rows[0].signature.models == {"judge": ["fake"]}
-    assert rows[0].signature.params == {"version": 2, "scoring": "text", "temperature": 0.0}
+    assert rows[0].signature.params == {"scoring": "text", "temperature": 0.0}
     assert set(rows[0].signature.prompts) == {"system", QR}
     shown = sorted(p.name for p in (tmp_path / "r").iterdir() if not p.name.startswith("."))
     assert shown == ["examples.jsonl", "manifest.json", "rows.jsonl"]
