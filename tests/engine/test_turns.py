@@ -192,7 +192,7 @@ def test_look_shows_the_turns(capsys: pytest.CaptureFixture[str]) -> None:
     assert in_process(["look", "a.jsonl"]) == 0
     printed = capsys.readouterr().out
     assert "  turns       4 user, 4 assistant\n              2 turns before these\n  3 user      2: 1?\n" in printed
-    assert "Not read: nothing" in printed
+    assert "Not read" in printed
 
 
 def test_a_project_file_and_init_have_the_mode(capsys: pytest.CaptureFixture[str]) -> None:

@@ -300,7 +300,7 @@ def test_a_run_of_an_earlier_version_of_a_metric_is_not_continued_and_verify_nam
     example = Example(id="1", question="?", answer="b", references=("b",), options={"a": "x", "b": "y"})
     run = tmp_path / "run"
     longmark.run([example], "climaqa.mcq", out=run)
-    assert orjson.loads((run / "rows.jsonl").read_bytes())["signature"]["params"]["version"] == 2
+    assert orjson.loads((run / "rows.jsonl").read_bytes())["signature"]["params"]["version"] == 3
     manifest = orjson.loads((run / "manifest.json").read_bytes())
     del manifest["fixed"]["params"]["climaqa.mcq"]["version"]
     (run / "manifest.json").write_bytes(orjson.dumps(manifest))

@@ -85,6 +85,7 @@ def compatible(text: str) -> str:
 
 
 def _parted(text: str) -> str:
+    text = unicodedata.normalize("NFC", text)  # a letter and its accents are one sign before a raised number is parted
     for sign, words_of_sign in _SIGNS.items():
         text = text.replace(sign, words_of_sign)
     return str(_patterns().parted.sub(" ", text))

@@ -115,7 +115,7 @@ def test_a_stage_whose_output_cannot_be_written_is_not_finished(tmp_path: Path):
     small = Small(tmp_path)
     carry_out(small.study(until="questions"))
     (small.out / "answers").write_text("in the way", encoding="utf-8")
-    with pytest.raises(OSError, match="answers"):
+    with pytest.raises(UserError, match="answers"):
         carry_out(small.study())
     (small.out / "answers").unlink()
     assert carry_out(small.study()).stopped is None
