@@ -124,7 +124,7 @@ def test_a_folder_keeps_its_mode_and_rows_say_it() -> None:
         longmark.run("a.jsonl", WORDS, out="r", turns="each")
     result = longmark.run("a.jsonl", WORDS, out="e", turns="each")
     assert {row.signature.line(WORDS) for row in result.rows()} == {
-        f"{WORDS}|turns:each|version:{longmark.__version__}"
+        f"{WORDS}|turns:each|metric:2|version:{longmark.__version__}"
     }
 
 
@@ -192,7 +192,6 @@ def test_look_shows_the_turns(capsys: pytest.CaptureFixture[str]) -> None:
     assert in_process(["look", "a.jsonl"]) == 0
     printed = capsys.readouterr().out
     assert "  turns       4 user, 4 assistant\n              2 turns before these\n  3 user      2: 1?\n" in printed
-    assert "Not read" in printed
 
 
 def test_a_project_file_and_init_have_the_mode(capsys: pytest.CaptureFixture[str]) -> None:
