@@ -99,15 +99,13 @@ def test_compare_and_metaeval_write_all_that_they_wrote(release: Path):
         assert [*lost(before, now, name)] == []
 
 
-def test_a_run_is_resumed_from_its_call_cache(release: Path):
-    whole = scores(release / "runs" / "judged")
+def test_a_run_with_a_metric_of_an_earlier_version_is_not_continued_and_loses_nothing(release: Path):
     rows = release / "runs" / "judged" / "rows.jsonl"
-    kept = rows.read_bytes().splitlines(keepends=True)[:7]
-    rows.write_bytes(b"".join(kept) + b'{"example_id": "3-')  # it was killed
-    said = done(release, "run", "judged", "--trust", "--quiet").out
-    assert "from the cache" in said
-    assert scores(release / "runs" / "judged") == whole
-    assert {status for _, status, _ in whole.values()} == {"ok", "undefined"}
+    before = rows.read_bytes()
+    found = run("run", "judged", "--trust", "--quiet", home=release / "home", cwd=release)
+    assert found.code == 2
+    assert "score.readability.version: was nothing, now 2" in found.err
+    assert rows.read_bytes() == before
 
 
 def test_parts_are_merged(release: Path):
@@ -118,7 +116,10 @@ def test_parts_are_merged(release: Path):
 
 @pytest.mark.parametrize("name", ["runs/judged", "judged.zip"])
 def test_runs_and_bundles_are_verified(release: Path, name: str):
-    assert "36 of 36 rows verified" in done(release, "verify", name).out
+    found = run("verify", name, home=release / "home", cwd=release)
+    assert found.code == 3
+    assert "changed since the run: score.readability.version: was nothing, now 2" in found.out
+    assert "36 of 36 rows verified" in found.out
 
 
 def test_a_certificate_by_the_first_rules_is_to_be_made_again(release: Path):
