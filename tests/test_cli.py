@@ -477,7 +477,7 @@ def test_a_nested_file_of_ragchecker_is_read_as_it_is(longmark: Command):
         (["run", "given.jsonl", "--metrics", "score.readability", "--out", "out", "--metric", "x"], "--metric"),
         (
             ["run", "given.jsonl", "--metrics", "score.readability", "--out", "out", "--cache", "home"],
-            "the call cache home cannot be opened",
+            "home cannot be written: it is a folder",
         ),
         (["ran"], "ran"),
         ([], "VERB"),
