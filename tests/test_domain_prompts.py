@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
@@ -94,7 +95,7 @@ def asked_for(domain: Domain, folder: Path) -> str:
 async def scored(name: str, answered: tuple[Example, ...], models: Models) -> None:
     metric = metrics.load(name)
     example = next(one for one in answered if bool(one.base_answer) == metric.variants and one.contexts)
-    parts = (list(metric.scores),) if metric.by_part else ()
+    parts = (list(cast(Any, metric.scores)),) if metric.by_part else ()
     found = await metric.score(example, models, metric.params(), *parts)
     values = found.values() if isinstance(found, dict) else [found]
     assert all(isinstance(value, Score) for value in values), (name, found)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -130,7 +131,7 @@ PROMPTS = {
 ORDERS: dict[str, object] = {"orders": "both", "on_flip": "tie", "equal": "tie"}
 PANEL = "built-in#0c1eecd92271314f"
 # metric -> the parts of its scores, its parameters with their defaults, and what it needs
-DECLARED: dict[str, tuple[list[str], dict[str, object], tuple[str, ...]]] = {
+DECLARED: dict[str, tuple[list[str], dict[str, object], Any]] = {
     "ccrs.answer_correctness": ([""], {"weight": 0.7, "as_published": False}, ("answer", "contexts", "references")),
     "ccrs.contextual_coherence": ([""], {}, ("answer", "contexts")),
     "ccrs.information_density": ([""], {}, ("question", "answer", "contexts")),

@@ -110,7 +110,8 @@ def test_two_runs_of_summaries_are_paired_by_document(tmp_path: Path):
     scored(tmp_path, beta)
     found = compare([tmp_path / "runs/alpha", tmp_path / "runs/beta"])
     (pair,) = found.metrics[0].pairs
-    assert (pair.difference.n, pair.difference.value) == (40, pytest.approx(-3))
+    assert pair.difference.n == 40
+    assert pair.difference.value == pytest.approx(-3)
     joined = run("pairs", "join", alpha, beta, "--out", tmp_path / "pairs.jsonl", home=tmp_path / "home")
     assert "40 pairs" in joined.out
     look = run("look", alpha, home=tmp_path / "home").out

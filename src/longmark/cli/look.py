@@ -8,7 +8,7 @@ import shutil
 import sys
 import textwrap
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from longmark.cli.arguments import reading
 from longmark.engine.look import FIRST, Allowed, Look
@@ -36,7 +36,7 @@ def look(arguments: argparse.Namespace) -> int:
         for line in lines:
             print(line if len(line) <= width else line[: width - 1] + "…")
 
-    def filled(lines: Iterator[str]) -> None:
+    def filled(lines: Iterable[str]) -> None:
         for line in lines:
             print(textwrap.fill(line, width, subsequent_indent="  ", break_on_hyphens=False))
 

@@ -146,7 +146,8 @@ def of_inspect(path: Path) -> Iterator[Any]:
             names = [one for one in log.infolist() if one.filename.startswith("samples/")]
             header = next((one for one in log.infolist() if one.filename == "header.json"), None)
             start = next((one for one in log.infolist() if one.filename == "_journal/start.json"), header)
-            head = _member(log, file, header or start) if header or start else {}
+            described = header or start
+            head = _member(log, file, described) if described else {}
             for one in names:
                 sample = _member(log, file, one)
                 yield {**sample, "log": {"eval": head.get("eval")}} if isinstance(sample, dict) else sample
