@@ -28,12 +28,13 @@ from dataclasses import dataclass
 from statistics import NormalDist
 
 import numpy as np
+from scipy.optimize import brentq
 
 from longmark.stats.samples import Floats
 
 FEWEST_SEEN = 5
 """Labels near an end of the scale from which on an unseen one at that end counts less than one that was seen."""
-_STEPS = 60  # of bisection
+_LEAST = 1e-300  # probability
 _NORMAL = NormalDist()
 
 
@@ -91,22 +92,18 @@ def _share_below(adds: Floats, shares: Floats, unseen: tuple[Unseen, ...], varia
 def _limit(adds: Floats, shares: Floats, unseen: tuple[Unseen, ...], variance: float, alpha: float) -> float:
     """The distance, at most 0, below which θ* - θ lies with probability alpha."""
     scale = math.sqrt(float(adds @ adds) + variance) + sum(abs(each.adds) for each in unseen)
-    low, high = -scale, 0.0
-    if not scale or _share_below(adds, shares, unseen, variance, high) <= alpha:
+
+    def beyond(distance: float) -> float:
+        return math.log(max(_LEAST, _share_below(adds, shares, unseen, variance, distance)) / alpha)
+
+    if not scale or beyond(0.0) <= 0:
         return 0.0
-    while _share_below(adds, shares, unseen, variance, low) > alpha:
+    low = -scale
+    while beyond(low) > 0:
         low *= 2
         if low < -1e6 * scale:
             return -math.inf
-    for _ in range(_STEPS):
-        middle = (low + high) / 2
-        if _share_below(adds, shares, unseen, variance, middle) > alpha:
-            high = middle
-        else:
-            low = middle
-        if high - low <= 1e-10 * scale:
-            break
-    return low
+    return float(brentq(beyond, low, 0.0, xtol=1e-11 * scale, rtol=1e-11))
 
 
 def probability_at_most_0(terms: Floats, counts: Floats, variance: float = 0.0) -> float:
