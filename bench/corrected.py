@@ -87,7 +87,9 @@ def simulated(runs: int) -> None:
             shares = (share(one, truths[0]), share(two, truths[1]), share(alone, truths[1]))
             worth = median(pair.worth / pair.labelled for pair in two if pair.worth)
             print(
-                f"| {name} | {n} | " + " | ".join(f"{held:.3f}"[1:] for held in shares) + f" | {worth:.2f} |",
+                f"| {name} | {n} | "
+                + " | ".join(f"{held:.3f}".removeprefix("0") for held in shares)
+                + f" | {worth:.2f} |",
                 flush=True,
             )
 
