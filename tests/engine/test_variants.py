@@ -129,4 +129,10 @@ def test_a_run_in_a_domain_of_its_own_has_rows_of_its_dimensions(tmp_path: Path)
     second = [row for row in rows_of(tmp_path / "r") if row.example_id == "2"]
     assert [row.metric for row in second] == list(first)
     assert {row.status for row in second} == {"missing_input"}  # no contexts
-    assert second[0].signature.params == {"samples": 3, "temperature": 0.7, "check": "words", "all_na": "undefined"}
+    assert second[0].signature.params == {
+        "samples": 3,
+        "temperature": 0.7,
+        "check": "words",
+        "all_na": "undefined",
+        "version": 2,
+    }
