@@ -20,7 +20,7 @@ STARTED = {  # module -> how the page names what it starts
     "engine/ray_cluster.py": "Ray",
     "models/install.py": "`pip`",
     "models/keys.py": "`key_command`",
-    "records/sheets.py": "Python itself",
+    "records/reader_process.py": "Python itself",
 }
 
 

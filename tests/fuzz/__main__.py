@@ -19,10 +19,12 @@ from dataclasses import asdict
 from pathlib import Path
 
 import orjson
-from tests.fuzz import engine
+from tests.fuzz import engine, parquet
 from tests.fuzz.files import FILES
 from tests.fuzz.folders import FOLDERS
 from tests.fuzz.replies import REPLIES
+
+from longmark.records import arrow_files
 
 FUZZERS = {fuzzer.name: fuzzer for fuzzer in (*FILES, *FOLDERS, *REPLIES)}
 _ADDRESSES = 4 << 30  # bytes of addresses beyond those of the start: the machine outlives whatever asks for more
@@ -37,6 +39,7 @@ def main() -> int:
     parser.add_argument("--json", action="store_true", help="one line of JSON for each fuzzer")
     parser.add_argument("--at", type=Path, default=Path(os.devnull), help="a file that names the case under way")
     given = parser.parse_args()
+    arrow_files.batches_of = parquet.batches_of  # a process for each of hundreds of cases takes too long
     faulthandler.enable()
     with contextlib.suppress(OSError, ValueError):
         used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import io
 import random
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+
+from longmark.errors import UserError
+from longmark.records import arrow_files, arrow_reader
 
 _FAR = (0, 1, -1, 10**9 + 1, 2**31, 2**62, -(2**62), 2**63 - 1)  # as times: real nanoseconds, and years beyond 9999
 _NOT_UTF8 = pa.StringArray.from_buffers(2, pa.py_buffer(b"\0\0\0\0\2\0\0\0\4\0\0\0"), pa.py_buffer(b"\xff\xfeok"))
@@ -80,3 +85,15 @@ def file(rng: random.Random, names: list[str]) -> bytes:
     except pa.ArrowException:  # a type that the format does not have
         return file(rng, names[: len(set(names))])
     return out.getvalue()
+
+
+def batches_of(paths: Sequence[Path], kind: str, longest: int, what: str) -> Iterator[tuple[Any, Any]]:
+    """As `records.arrow_files.batches_of`, in this process."""
+    try:
+        for path in paths:
+            schema, batches = arrow_reader.table_of(str(path), kind, arrow_files.limits(longest), limited=False)
+            yield schema, None
+            for batch in batches:
+                yield schema, batch
+    except Exception as error:
+        raise UserError(f"{what}: {error}") from None

@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from longmark.errors import BadInput, UserError
-from longmark.records import Example, files, sources
+from longmark.records import Example, arrow_files, arrow_reader, files, sources
 from longmark.records.read import Reading
 
 DATA = Path(__file__).parents[2].parent / "shared" / "data"
@@ -441,7 +441,8 @@ def test_parquet_that_unpacks_to_huge_texts_is_refused(tmp_path: Path, monkeypat
 
 
 def test_parquet_with_large_values_is_unpacked_few_records_at_a_time() -> None:
+    """A GiB of values of 256 MiB each, if one takes all of its chunk; 16 MiB on average."""
     chunk = SimpleNamespace(total_uncompressed_size=1 << 28, path_in_schema="question")
     group = SimpleNamespace(num_rows=1000, num_columns=1, column=lambda _place: chunk)
     metadata = SimpleNamespace(num_row_groups=1, row_group=lambda _number: group)
-    assert sources._batch_size(Path("a.parquet"), metadata) == 4
+    assert arrow_reader.batch_sizes(metadata, arrow_files.limits(1 << 26)) == (4, 62)

@@ -21,10 +21,9 @@ from pathlib import Path
 from typing import IO, Any
 
 from longmark.errors import UnknownName, UserError, library
-from longmark.records import containers
+from longmark.records import arrow_files, containers
 from longmark.records.columns import field_of
 from longmark.records.files import (
-    LARGEST,
     LONGEST_LINE,
     MOST_VALUES,
     at,
@@ -60,9 +59,9 @@ _USUAL = (
     "euc_kr",
     "big5",
 )  # encodings, the usual first
+_BATCH = 128  # records of a table that are made at a time: with a megabyte of contexts each, still little memory
 _HINT = re.compile(r'"?sep=([,;:|\t])"?', re.IGNORECASE)  # the first line of a CSV file that Excel takes for no data
 _SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", ":": "colons", "|": "bars"}
-_BATCH = 128  # records of Parquet: with a megabyte of contexts each, still little memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,44 +305,36 @@ def _sheet(path: Path) -> Records:
 def _parquet(path: Path) -> Records:
     """A column is converted at once if Python has all of its values, and value by value if it has not (nanoseconds,
     dates before the year 1 or after 9999, bad UTF-8). So nothing depends on pandas, which pyarrow would ask for."""
-    parquet, pyarrow = (library(name, "reading Parquet", "parquet") for name in ("pyarrow.parquet", "pyarrow"))
-    try:
-        with parquet.ParquetFile(path) as file:
-            names = file.schema_arrow.names
-            _check_names(path, names)
-            batches = file.iter_batches(batch_size=_batch_size(path, file.metadata), use_threads=False)
-            yield from _of_batches(names, batches)
-    except (pyarrow.ArrowException, ValueError, RecursionError) as error:  # names that are not UTF-8, deep nesting
-        raise UserError(f"{path} cannot be read as Parquet: {' '.join(str(error).split())}") from None
+    return _of_files([path], "parquet", path)
 
 
 def _arrow(path: Path) -> Records:
     """A file of Arrow, of either form."""
-    ipc, pyarrow = (library(name, "reading Arrow", "parquet") for name in ("pyarrow.ipc", "pyarrow"))
-    try:
-        with pyarrow.memory_map(str(path)) as file:
-            try:
-                batches = ipc.open_stream(file)
-            except pyarrow.ArrowInvalid:
-                stored = ipc.open_file(file)
-                batches = (stored.get_batch(number) for number in range(stored.num_record_batches))
-                yield from _of_batches(stored.schema.names, _pieces(batches))
-            else:
-                yield from _of_batches(batches.schema.names, _pieces(batches))
-    except (pyarrow.ArrowException, ValueError) as error:
-        raise UserError(f"{path} cannot be read as Arrow: {' '.join(str(error).split())}") from None
-
-
-def _pieces(batches: Iterable[Any]) -> Iterator[Any]:
-    return (batch.slice(at, _BATCH) for batch in batches for at in range(0, batch.num_rows, _BATCH))
+    return _of_files([path], "arrow", path)
 
 
 def _folder(path: Path) -> Records:
+    files = containers.data_files(path)
+    return _of_files(files, files[0].suffix[1:], path)
+
+
+def _of_files(files: Sequence[Path], kind: str, path: Path) -> Records:
+    """The records of files of one kind. path: of the file or their folder, for messages."""
+    pyarrow = library("pyarrow", f"reading {kind.capitalize()}", "parquet")
+    what = f"{path} cannot be read as {kind.capitalize()}"
     number = 0
-    for file in containers.data_files(path):
-        for _, record in _OTHERS[file.suffix[1:]](file):
-            number += 1
-            yield number, record
+    try:
+        for schema, batch in arrow_files.batches_of(files, kind, LONGEST_CELL, what):
+            if batch is None:
+                names = schema.names
+                _check_names(path, names)
+                continue
+            pieces = (batch.slice(place, _BATCH) for place in range(0, batch.num_rows, _BATCH))
+            for _, record in _of_batches(names, pieces):
+                number += 1
+                yield number, record
+    except (pyarrow.ArrowException, ValueError, RecursionError) as error:  # names that are not UTF-8, deep nesting
+        raise UserError(f"{what}: {' '.join(str(error).split())}") from None
 
 
 _OTHERS: dict[str, Callable[[Path], Records]] = {
@@ -389,24 +380,6 @@ def _of_batches(names: Sequence[str], batches: Iterable[Any]) -> Records:
             number += 1
             wrong = next((cell for cell in cells if isinstance(cell, Unreadable)), None)
             yield number, wrong or dict(zip(names, cells, strict=True))
-
-
-def _batch_size(path: Path, metadata: Any) -> int:
-    """Records to unpack at a time, so that they take about LARGEST bytes at most: a value is no larger than its chunk.
-
-    UserError if the values of a chunk are larger than LONGEST_CELL on average.
-    """
-    largest = 1
-    for number in range(metadata.num_row_groups):
-        group = metadata.row_group(number)
-        for chunk in (group.column(place) for place in range(group.num_columns)):
-            size = chunk.total_uncompressed_size
-            if size > LONGEST_CELL * max(group.num_rows, 1):
-                limit = f"more than the limit of {LONGEST_CELL >> 20} MiB for a value"
-                message = f"unpacks to {size >> 20:,} MiB in {group.num_rows:,} records, {limit}"
-                raise UserError(f"{path}: the column {chunk.path_in_schema} {message}")
-            largest = max(largest, size)
-    return max(1, min(_BATCH, LARGEST // largest))
 
 
 def _column(name: str, column: Any) -> list[Any]:
