@@ -124,3 +124,18 @@ def test_equal_strengths_share_a_rank():
     assert [one.rank for one in found] == [1, 1, 1]
     behind = bradley_terry([("A", "B", "tie"), *[(one, "C", choice) for one in "AB" for choice in "aab"]])
     assert [(one.system, one.rank) for one in behind] == [("A", 1), ("B", 1), ("C", 3)]
+
+
+@pytest.mark.parametrize("clusters", [None, [i // 2 for i in range(24)]])
+def test_ties_alone_do_not_show_that_systems_are_equally_strong(clusters: list[int] | None):
+    """Without any one tie the strengths are 0 as well: the jackknife's variance is 0, and an interval of [0, 0] would
+    say that 24 ties exclude every difference."""
+    for strength in bradley_terry([("A", "B", "tie")] * 24, clusters=clusters):
+        assert (strength.log_strength.value, strength.log_strength.ends) == (0.0, None)
+        assert "the same without any one" in (strength.log_strength.reason or "")
+
+
+def test_only_the_system_that_tied_with_all_others_has_no_interval():
+    decided = [("A", "B", "a"), ("A", "B", "b"), ("B", "C", "tie"), ("A", "C", "tie")] * 4
+    intervals = {one.system: one.log_strength.ends is not None for one in bradley_terry(decided)}
+    assert intervals == {"A": True, "B": True, "C": False}

@@ -17,6 +17,7 @@ from longmark.errors import UnknownName, UserError
 from longmark.stats.clusters import degrees_of_freedom
 from longmark.stats.correlation import (
     KINDS,
+    Kind,
     coefficient,
     correlation,
     correlation_difference,
@@ -325,3 +326,28 @@ def test_answers_to_one_question_are_not_independent(questions: int, systems: in
         false += difference.p <= 0.05
     assert 178 <= covered <= 198
     assert 1 <= false <= 21
+
+
+@pytest.mark.parametrize("clusters", [None, [i // 2 for i in range(12)]])
+@pytest.mark.parametrize("kind", ["spearman", "kendall"])
+def test_a_coefficient_that_no_pair_changes_has_no_interval(kind: Kind, clusters: list[int] | None):
+    """Scores that rise through three classes of four answers: without any one answer there is a class of three and
+    two of four, and rho and tau-b are the same. The jackknife's variance is 0; that of another sample's rho is not."""
+    scores, classes = [i / 12 for i in range(12)], [i // 4 for i in range(12)]
+    found = correlation(scores, classes, kind, clusters=clusters)
+    assert found.value == pytest.approx(
+        getattr(scipy_stats, f"{kind}{'r' if kind == 'spearman' else 'tau'}")(scores, classes).statistic
+    )
+    assert (found.ends, found.p) == (None, None)
+    assert "is the same without any one" in (found.reason or "")
+    mean = mean_correlation({"a": scores, "b": scores}, {"a": classes, "b": classes}, kind, clusters=clusters)
+    assert (mean.ends, mean.reason) == (None, "a system has no interval of its own")
+
+
+def test_a_mean_of_opposite_coefficients_has_no_interval_without_a_width():
+    chance = np.random.default_rng(0)
+    first, second = chance.normal(size=(2, 20))
+    found = mean_correlation({"a": first, "b": first}, {"a": second, "b": -second})
+    assert found.value == pytest.approx(0, abs=1e-12)
+    assert found.ends is None
+    assert "is the same without any one question" in (found.reason or "")

@@ -14,7 +14,7 @@ def test_what_length_explains_is_taken_away():
     differences = 0.2 + 0.5 * np.tanh(lengths / lengths.std(ddof=1))
     found = length_controlled(differences, lengths, np.arange(10))
     assert found.value == pytest.approx(0.2)
-    assert found.ends == pytest.approx((0.2, 0.2))
+    assert found.ends is None  # a fit without a residual has no spread to measure
 
 
 def test_of_single_questions_it_is_the_robust_intercept_of_least_squares():
@@ -71,3 +71,14 @@ def test_a_figure_at_the_edge_of_the_lengths_is_called_extrapolated(as_long: int
 def test_equally_long_answers_are_on_both_sides():
     lengths = np.array([0.0] * 15 + [-10.0] * 85)
     assert length_controlled(np.arange(100) / 100, lengths, np.arange(100)).remark is None
+
+
+@pytest.mark.parametrize("slope", [0.0, 0.2])
+@pytest.mark.parametrize("shift", [0.0, 0.3])
+def test_differences_without_a_residual_have_no_interval(shift: float, slope: float):
+    """Twenty ties, or differences of one size, do not show that the next one is the same."""
+    lengths = np.arange(20.0) - 5
+    found = length_controlled(shift + slope * np.tanh(lengths / lengths.std(ddof=1)), lengths, np.arange(20))
+    assert found.value == pytest.approx(shift, abs=1e-12)
+    assert found.ends is None
+    assert found.reason == "length accounts for all of the differences, so their variance is unknown"

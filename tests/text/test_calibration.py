@@ -149,7 +149,7 @@ def test_a_calibrated_run_names_its_labels_and_cannot_be_resumed_with_others(tmp
     first, told = written(tmp_path / "first.jsonl", labels()), list[str]()
     run(tmp_path / "answers.jsonl", "ragchecker", out=tmp_path / "out", calibrate=first, tell=told.append, **how)
     row = json.loads((tmp_path / "out" / "rows.jsonl").read_text().splitlines()[0])
-    assert row["signature"]["models"]["checker"] == ["overlap" + Calibration(read_labels(first)).suffix]
+    assert row["signature"]["models"]["checker"] == ["overlap:3" + Calibration(read_labels(first)).suffix]
     assert any("calibrated on 50 labels: right on" in one for one in told)
     assert main(["verify", str(tmp_path / "out")]) == 0
     with pytest.raises(UserError, match="checker"):

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import json
+from pathlib import Path
 
 import pytest
+from tests.program import run
 
 from longmark.text.entailment import Relation
 from longmark.text.overlap import OverlapChecker, overlap
@@ -49,3 +52,25 @@ def test_without_words_there_is_no_probability():
 def test_scripts_without_spaces_are_compared_by_pairs_of_characters(claim: str, passage: str, other: str):
     assert [one.label for one in relations(passage, claim, other)] == ["entails", "neutral"]
     assert overlap("台风来了", ["台风走了"]) == 1 / 3  # 台风, 风来, 来了 against 台风, 风走, 走了
+
+
+@pytest.mark.parametrize("metric", ["comprehensiveness.nli@relevance=1", "ragchecker.faithfulness"])
+def test_a_run_by_an_earlier_word_overlap_is_told_from_one_by_todays(tmp_path: Path, metric: str):
+    """Until version 3 a manifest named the checker alone; vowel signs cut words then, so that scores differ."""
+    example = {"id": "1", "question": "?", "answer": "Rain fell.", "claims": ["Rain fell."]}
+    example |= {"contexts": ["Rain fell in May."], "context_claims": [["Rain fell in May."]]}
+    (tmp_path / "answers.jsonl").write_text(json.dumps(example))
+    words = ("run", tmp_path / "answers.jsonl", "--metrics", metric, "--checker", "overlap", "--out", tmp_path / "run")
+    assert run(*words, home=tmp_path).code == 0
+    row = json.loads((tmp_path / "run" / "rows.jsonl").read_text().splitlines()[0])
+    assert row["signature"]["models"]["checker"] == ["overlap:3"]
+    assert "1 of 1 row verified" in run("verify", tmp_path / "run", home=tmp_path).out
+    for name in ("manifest.json", "rows.jsonl"):
+        stored = (tmp_path / "run" / name).read_text()
+        (tmp_path / "run" / name).write_text(stored.replace("overlap:3", "overlap"))
+    resumed = run(*words, home=tmp_path)
+    assert resumed.code == 2
+    assert "--checker" in resumed.err
+    checked = run("verify", tmp_path / "run", home=tmp_path)
+    assert checked.code == 3
+    assert "overlap:3" in checked.out

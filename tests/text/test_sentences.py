@@ -216,3 +216,20 @@ RAISED = {
 @pytest.mark.parametrize("text", RAISED)
 def test_a_superscript_is_no_digit_and_what_is_struck_out_is_not_read(text: str) -> None:
     assert sentences(text) == RAISED[text].split("|")
+
+
+MODEL_MARKS = {
+    "<s> The limit is 600 requests. A link is valid.</s>": "The limit is 600 requests.|A link is valid.",
+    "<s>One line.\n\nAnother one.</s>": "One line.|Another one.",
+    "<s> The first turn.</s><s> The second.</s>\n": "The first turn.|The second.",
+    "The limit is 600.</s>": "The limit is 600.",
+    "<s>The limit is 600.": "The limit is 600.",
+    "<s>400</s> 500 euros are due.": "500 euros are due.",
+    "The fee is now <s>$9</s> $7.": "The fee is now $7.",
+}
+
+
+@pytest.mark.parametrize("text", MODEL_MARKS)
+def test_the_marks_of_a_model_around_an_answer_do_not_strike_it_out(text: str) -> None:
+    """Llama and its kin begin a sequence with <s> and end it with </s>, which HTML has for text that is struck out."""
+    assert sentences(text) == MODEL_MARKS[text].split("|")

@@ -47,8 +47,8 @@ from longmark.records import Row
 from longmark.records.files import check_regular, lines, read_object, unpacked_limit
 from longmark.records.metric_name import base_of, parsed, under
 from longmark.records.pair import example_of
-from longmark.text.calibration import BEHIND, Calibration, labelled
-from longmark.text.overlap import named_checker
+from longmark.text.calibration import Calibration, labelled
+from longmark.text.overlap import checker_of_run
 from longmark.workspace import differences
 from longmark.writing import check_ours, replacing
 
@@ -215,7 +215,7 @@ def _settings(manifest: dict[str, Any], cache: CallCache, run: Path, given: Give
         if "reranker" in models:  # a chat model that ranks has what it is asked for behind its name
             models["reranker"] = [name.partition(" (log-odds")[0] for name in models["reranker"]]
         if "checker" in models:  # overlap is no model
-            models["checker"] = [named_checker(name.partition(BEHIND)[0]) for name in models["checker"]]
+            models["checker"] = list(map(checker_of_run, models["checker"]))
         names = ModelNames(**{role: names if role == "judges" else names[0] for role, names in models.items()})
         called = {role for chosen in selected for role in chosen.metric.models}
         config = of_manifest(fixed.get("configured"))

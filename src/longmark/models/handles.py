@@ -65,7 +65,7 @@ class Backends:
         """role -> names of its models, for roles that have one."""
         single = {role: getattr(self, role) for role in ROLES[1:]}
         found = {"judge": [judge.name for judge in self.judges]} if self.judges else {}
-        found |= {role: [model.name] for role, model in single.items() if model is not None}
+        found |= {role: [getattr(model, "signed", model.name)] for role, model in single.items() if model is not None}
         if self.calibration is not None:
             found["checker"] = [name + self.calibration.suffix for name in found["checker"]]
         return found

@@ -144,6 +144,10 @@ def _estimates(
     steps = np.linalg.solve(within + 1 / len(systems), gradients[..., None])[..., 0]
     errors = np.sqrt((count - 1) / count * (times @ (steps - times @ steps / count) ** 2))
     for i, (one, error) in enumerate(zip(made, errors.tolist(), strict=True)):
+        if error <= _TOLERANCE:
+            why = f"the strength is the same without any one {what}, so its variance is unknown"
+            made[i] = replace(one, reason=why)
+            continue
         sizes = (table @ (apart[:, i] != 0))[:, None]
         size = effective(sizes[sizes > 0].tolist())
         half = t_quantile(empty.level, size - 1) * error

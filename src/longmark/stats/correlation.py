@@ -51,6 +51,8 @@ _FEWEST = 3
 _PERFECT = 1 - 1e-12
 _NO_Z = "a perfect correlation has no finite z, so no interval"
 _FEWEST_FOR_INTERVAL = 5
+_NO_SPREAD = 1e-12
+"""The standard error below which there is nothing but rounding."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,8 +97,9 @@ def correlation(
 ) -> Correlation:
     """The correlation of the pairs that have both values. clusters: for each pair, what it belongs to.
 
-    No value for fewer than 3 pairs or where a column has one value only; no interval where |r| = 1, or for fewer than
-    5 pairs or clusters. Raises UserError for columns of unequal length and for a kind or level that does not exist.
+    No value for fewer than 3 pairs or where a column has one value only; no interval where |r| = 1, for fewer than
+    5 pairs or clusters, or where r is the same without any one of them. Raises UserError for columns of unequal length
+    and for a kind or level that does not exist.
     """
     _check(kind, level)
     return _with_parts(x, y, kind, level, _numbered(clusters, len(x)))[0]
@@ -134,9 +137,11 @@ def _with_parts(
     error = float(np.linalg.norm(parts))
     if not math.isfinite(error):
         return replace(empty, reason=_left_flat(count, "pairs")), None
+    if error <= _NO_SPREAD:
+        return replace(empty, reason=_same_without(count, "pair")), None
     df = _df(len(a), None if count is None else of)
     z, of_z = math.atanh(r), error / (1 - r * r)
-    half, p = t_quantile(level, df) * of_z, 2 * float(stdtr(df, -abs(z) / of_z)) if of_z else None
+    half, p = t_quantile(level, df) * of_z, 2 * float(stdtr(df, -abs(z) / of_z))
     return replace(_sized(empty, df), low=math.tanh(z - half), high=math.tanh(z + half), p=p), parts
 
 
@@ -160,6 +165,13 @@ def _too_few(rows: int, clusters: int | None, what: str) -> str | None:
 
 def _left_flat(clusters: int | None, what: str) -> str:
     return f"without one of its {what if clusters is None else 'clusters'} a column has one value only"
+
+
+def _same_without(clusters: int | None, what: str) -> str:
+    """Why there is no interval where leaving out changes nothing: the variance of the jackknife is 0 there."""
+    return (
+        f"the value is the same without any one {what if clusters is None else 'cluster'}, so its variance is unknown"
+    )
 
 
 def mean_correlation(
@@ -216,8 +228,11 @@ def mean_correlation(
         own = found[name][1]
         assert own is not None  # every estimate with an interval has these
         parts += own / (1 - (values[name] if through_z else math.tanh(z)) ** 2) / len(used)
+    error = float(np.linalg.norm(parts))
+    if error <= _NO_SPREAD:
+        return replace(empty, value=math.tanh(z), reason=_same_without(empty.clusters, "question"))
     units = min(by_system[name].effective or by_system[name].n for name in used)
-    half = t_quantile(level, units - 1) * float(np.linalg.norm(parts))
+    half = t_quantile(level, units - 1) * error
     return replace(_sized(empty, units - 1), value=math.tanh(z), low=math.tanh(z - half), high=math.tanh(z + half))
 
 
@@ -248,7 +263,7 @@ def correlation_difference(
     error = float(np.linalg.norm(_deviations(a, t, kind, numbers) - _deviations(b, t, kind, numbers)))
     if not math.isfinite(error):
         return replace(empty, reason=_left_flat(count, "items"))
-    if error < 1e-12:
+    if error <= _NO_SPREAD:
         return replace(empty, reason="the two metrics follow the target alike in every item")
     df = _df(n, numbers)
     half, p = t_quantile(level, df) * error, 2 * float(stdtr(df, -abs(r - s) / error))

@@ -52,6 +52,8 @@ def length_controlled(differences: Floats, lengths: Floats, clusters: Ints, leve
     adds = design * (differences - design @ fitted)[:, None]
     sums = np.column_stack([np.bincount(numbers, add) for add in adds.T])
     variance = (bread @ (sums.T @ sums) @ bread)[0, 0] * groups / (groups - 1) * (n - 1) / (n - 2)
+    if variance <= (1e-12 * float(np.abs(differences).max())) ** 2:
+        return replace(found, reason="length accounts for all of the differences, so their variance is unknown")
     half = t_quantile(level, groups - 2) * math.sqrt(variance)
     ends = float(fitted[0]) - half, float(fitted[0]) + half
     return replace(found, low=ends[0], high=ends[1], method=STUDENT, remark=extrapolated(lengths))

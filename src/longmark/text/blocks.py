@@ -46,6 +46,9 @@ _DELETED = re.compile(
     r"|~~(?=\S)(?:(?!~~)[^\n]){1,2000}?(?<=\S)~~",
     re.IGNORECASE,
 )
+_SEQUENCES = re.compile(r"\s*(?:<s>(?:(?!</?s>).)*</s>\s*)+", re.IGNORECASE | re.DOTALL)
+"""Answers between the marks with which models such as Llama begin and end a sequence: nothing is struck out there."""
+_SEQUENCE_MARK = re.compile(r"</?s>", re.IGNORECASE)
 _EMPHASIS = re.compile(
     r"\*\*+|~~|`+|(?<![\w*\\])\*(?=\S)|(?<=[^\s\\])\*(?![\w*])|(?<!\w)_{1,3}(?=\S)|(?<=\S)_{1,3}(?!\w)"
 )
@@ -67,6 +70,8 @@ def blocks(text: str) -> list[str]:
     """The blocks of a text in their order, with single spaces and without Markdown syntax; without empty ones. What is
     struck out is left out, and superscripts and subscripts are told from digits (`text.raised`)."""
     found = []
+    if _SEQUENCES.fullmatch(text):
+        text = _SEQUENCE_MARK.sub("\n", text)
     text = _WIDE_GAP.sub("  ", _LINE_END.sub("\n", text))  # two spaces can be a lost line break; more add nothing
     for number, raw in _raw_blocks(text):
         for part in _inline_items(raw, number):

@@ -16,6 +16,7 @@ from typing import Any
 from longmark.concurrency import aside
 from longmark.errors import UserError
 from longmark.models.protocols import Capabilities
+from longmark.text.calibration import BEHIND
 from longmark.text.entailment import ENTAILS, NEUTRAL, Relation
 from longmark.text.words import words as words_of
 
@@ -28,6 +29,8 @@ FUNCTION_WORDS = frozenset(
 )
 SLOPE, BIAS = 2.985, -1.390  # log-odds of support by the share: fitted to people's labels (docs/checkers.md)
 THRESHOLD = 0.5
+VERSION = 3
+"""Of the words and the curve. Signatures and manifests have it, since every score by the checker changes with it."""
 
 
 def overlap(statement: str, evidence: Sequence[str]) -> float | None:
@@ -50,8 +53,9 @@ def words(texts: Iterable[str]) -> set[str]:
 class OverlapChecker:
     """A `Checker` (text.entailment) without a model."""
 
-    name = "overlap"  # as `--checker` and the manifest of a run have it
-    identity = f"word-overlap:3:{SLOPE}:{BIAS}"
+    name = "overlap"  # as `--checker` has it
+    signed = f"overlap:{VERSION}"  # as signatures and the manifest of a run have it
+    identity = f"word-overlap:{VERSION}:{SLOPE}:{BIAS}"
     capabilities = Capabilities()
     width: int | None = None
 
@@ -88,3 +92,9 @@ def named_checker(name: Any) -> Any:
     if name == "overlap":
         return OverlapChecker()
     return None if name in (None, "judge") else name
+
+
+def checker_of_run(signed: str) -> Any:
+    """The checker, or the name of the model, that the manifest of a run names; word overlap is today's version."""
+    name = signed.partition(BEHIND)[0]
+    return named_checker("overlap" if name.partition(":")[0] == "overlap" else name)

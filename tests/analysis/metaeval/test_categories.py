@@ -125,4 +125,5 @@ def test_a_correlation_without_a_spread_says_why_there_is_no_conclusion(tmp_path
     write_jsonl(tmp_path / "ratings.jsonl", rated)
     words = ("metaeval", rows(tmp_path, 12), tmp_path / "ratings.jsonl", "--order", "rating=None,Partial,Full")
     told = " ".join(run(*words, home=tmp_path).out.split())
-    assert "no conclusion: the coefficient is the same without any one answer" in told
+    assert "no conclusion: the value is the same without any one pair, so its variance is unknown" in told
+    assert "0.946 [" not in told  # an interval without a width would say that rho is known exactly

@@ -22,7 +22,6 @@ from longmark.stats.multiplicity import adjust
 from longmark.stats.results import Estimate
 
 _RATERS_SHOWN = 50
-_NO_SPREAD = "the coefficient is the same without any one answer, so its variance is not known"
 _CLASSES = 5  # named in the hint of --order
 _FEWEST = 10
 """Answers (or questions, if they have several answers) from which a conclusion is drawn; a convention."""
@@ -91,7 +90,7 @@ def _correlates(r: Estimate, adjusted: float | None, alpha: float, name: str, ag
     if few := _too_few(r, "answer"):
         return few
     if adjusted is None:
-        return f"no conclusion: {r.reason or _NO_SPREAD}"
+        return f"no conclusion: {r.reason}"
     if adjusted > alpha:
         return "no significant correlation"
     return f"correlates {'' if r.value > 0 else 'negatively '}with human ratings{_below(name, agreement)}"
