@@ -286,7 +286,7 @@ class PlantedLabels:
     """The labels of a study as `scores.labels.Labels` reads them from its file."""
 
     choices, name, metrics, scales = False, "labels.csv", (LABEL,), dict[str, Any]()
-    notices, empty, replaced = tuple[str, ...](), 0, 0
+    notices, alike, empty, replaced = tuple[str, ...](), tuple[str, ...](), 0, 0
 
     def __init__(self, study: Study, *_: object, **__: object) -> None:
         self.study = study

@@ -6,7 +6,7 @@ import json
 import random
 import shutil
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from tests.report.runs import RELEVANCE, manifest, row, write_run
 
 from longmark.analysis.audit import declared
 from longmark.analysis.certify import Claimed, certify, document, read_certificate, verify
+from longmark.analysis.label_next import label_next, write
 from longmark.errors import UserError
 from longmark.records import Example
 
@@ -230,9 +231,238 @@ def test_raters_agree_as_they_did_though_a_final_label_counts(claimed: Claimed):
     assert decided["labels"]["agreement"] == certify(claimed)["labels"]["agreement"]
 
 
+# What was drawn, and what could have been claimed ---------------------------------------------------------------------
+
+
+def drawn_labels(folder: Path, runs: Sequence[Path], n: int, **options: Any) -> tuple[Path, list[dict[str, Any]]]:
+    """A draw of n answers of each system, and the labels of the drawn ones."""
+    draw = label_next(runs, n=n, looks=1, **options)
+    write(draw, folder / "draw.jsonl")
+    chosen = {answer.example_id for answer in draw.answers if answer.drawn}
+    return folder / "draw.jsonl", [
+        {name: value for name, value in label.items() if name != "inclusion_probability"}
+        for label in labels(1.1)
+        if label["example_id"] in chosen
+    ]
+
+
+def of_a_draw(claimed: Claimed, n: int = 160, **options: Any) -> Claimed:
+    folder = Path(claimed.labels).parent
+    draw, given = drawn_labels(folder, [Path(claimed.runs[0])], n, **options)
+    write_jsonl(Path(claimed.labels), given)
+    return replace(claimed, draw=str(draw))
+
+
+def without(folder: Path, wanted: Callable[[dict[str, Any]], bool], *files: str) -> None:
+    """Leaves lines out of files."""
+    for name in files:
+        records = [json.loads(line) for line in (folder / name).read_text().splitlines()]
+        write_jsonl(folder / name, [record for record in records if not wanted(record)])
+
+
+def test_a_draw_that_is_of_these_answers_certifies(claimed: Claimed):
+    found = certify(of_a_draw(claimed))
+    assert (found["granted"], found["missing"]) == (True, [])
+    assert found["labels"]["seeds"] == [0]
+
+
+def test_answers_that_were_drawn_and_are_gone_are_named(claimed: Claimed):
+    """Of the 40 questions that are taken out of the run after the draw, those on which b is behind could be chosen."""
+    claimed, folder = of_a_draw(claimed), Path(claimed.labels).parent
+    without(folder, lambda record: int(record["example_id"][2:]) < 40, "labels.jsonl", "both/rows.jsonl")
+    without(folder, lambda record: int(record["id"][2:]) < 40, "both/examples.jsonl")
+    found = certify(claimed)
+    assert not found["granted"]
+    assert any("80 answers of the draw are not in these runs, or have another text" in why for why in found["missing"])
+
+
+def test_answers_with_another_text_than_the_drawn_ones_are_named(claimed: Claimed):
+    folder = Path(claimed.labels).parent
+    examples = [json.loads(line) for line in (folder / "both" / "examples.jsonl").read_text().splitlines()]
+    write_jsonl(folder / "both" / "examples.jsonl", [{**one, "answer": f"Text of {one['id']}."} for one in examples])
+    claimed = of_a_draw(claimed)
+    assert certify(claimed)["granted"]
+    write_jsonl(folder / "both" / "examples.jsonl", [{**one, "answer": f"New of {one['id']}."} for one in examples])
+    found = certify(claimed)
+    assert any("240 answers of the draw are not in these runs, or have another text" in why for why in found["missing"])
+
+
+def test_answers_that_no_draw_could_choose_are_named(claimed: Claimed):
+    folder = Path(claimed.labels).parent
+    few = {name: {RELEVANCE: values[RELEVANCE][:90]} for name, values in scores().items()}
+    run_of(folder / "few", few, described=FINISHED)
+    draw, given = drawn_labels(folder, [folder / "few"], 140)
+    write_jsonl(folder / "labels.jsonl", given)
+    assert certify(replace(claimed, runs=(str(folder / "few"),), draw=str(draw)))["granted"]
+    found = certify(replace(claimed, draw=str(draw)))
+    assert any("60 answers of these systems could not be drawn" in why for why in found["missing"])
+
+
+def test_systems_that_were_drawn_count_though_their_runs_are_not_given(claimed: Claimed):
+    """Eight runs were drawn from and labelled; whoever shows two of them could have shown any two: 8 x 7 claims."""
+    folder, chance = Path(claimed.labels).parent, random.Random(1)
+    for name in "abcdefgh":
+        values = scores()["b" if name == "b" else "a"][RELEVANCE]
+        run_of(folder / name, {name: {RELEVANCE: [one or chance.random() for one in values]}}, described=FINISHED)
+    draw, given = drawn_labels(folder, [folder / name for name in "abcdefgh"], 560)
+    write_jsonl(folder / "labels.jsonl", [label for label in given if label["example_id"][0] in "ab"])
+    two = replace(claimed, runs=(str(folder / "a"), str(folder / "b")), draw=str(draw))
+    found = certify(two)
+    assert found["error"]["claims"] == 56
+    assert not any("of the draw" in why for why in found["missing"])
+
+
+def test_probabilities_that_cannot_have_chosen_these_labels_are_named(claimed: Claimed):
+    """Labels of 69 of 120 answers: with .01 each would stand for 100 answers, 6,900 in all; with .95 69 / .95 = 73."""
+    for chance, stands_for in ((0.01, "6,900"), (0.95, "73")):
+        write_jsonl(Path(claimed.labels), [{**one, "inclusion_probability": chance} for one in labels()])
+        found = certify(claimed)
+        assert any(
+            f"answers of b stand for about {stands_for} answers, and there are 120" in why for why in found["missing"]
+        )
+
+
+def test_every_label_of_the_file_could_have_been_claimed_from(claimed: Claimed):
+    """Five labels, two systems, two directions: ten claims. A free text is none."""
+    chance = random.Random(2)
+    several = [
+        {**label, "label": name, "value": label["value"] if name == "quality" else chance.randint(1, 5)}
+        for name in ("quality", "clarity", "tone", "depth", "form")
+        for label in labels()
+    ]
+    notes = [{**label, "label": "note", "value": f"A remark, the {k}th."} for k, label in enumerate(labels())]
+    write_jsonl(Path(claimed.labels), [*several, *notes])
+    found = certify(replace(claimed, label="quality", looks=1))
+    assert (found["error"]["claims"], found["error"]["of_this_claim"]) == (10, 0.025 / 10)
+    assert "by each of 5 labels (10 claims)" in found["error"]["shared_over"]
+
+
+def test_a_seed_that_is_not_the_default_stands_in_the_certificate(claimed: Claimed):
+    found = certify(of_a_draw(claimed, seed=7))
+    assert any(
+        "The draw has the seed 7; whoever drew chose it. The default is 0." in says for says in found["assumptions"]
+    )
+    assert not any("seed" in says for says in certify(of_a_draw(claimed))["assumptions"])
+
+
+# Who labelled ---------------------------------------------------------------------------------------------------------
+
+
+def test_raters_of_one_system_each_are_not_told_from_the_systems(claimed: Claimed):
+    """r0 labels a and r1, who gives a point more, labels b; both label twelve answers of a, and agree there: by the
+    same labels with r0 and r1 on both systems there is no difference."""
+    chance, given = random.Random(6), []
+    for i in range(N):
+        for system in "ab":
+            value = chance.randint(1, 4)
+            for rater, more in (("r0", 0), ("r1", 1)):
+                if (rater == "r0") == (system == "a") or (system == "a" and i < 40):
+                    about = {"example_id": f"{system}-{i}", "rater": rater, "value": value + more}
+                    given.append(about | {"inclusion_probability": 1})
+    write_jsonl(Path(claimed.labels), given)
+    found = certify(replace(claimed, order={"rating": tuple("12345")}))
+    assert any("at least 10, found 0. Without them strict raters cannot be told" in why for why in found["missing"])
+    assert "low" not in found["difference"]
+    assert "strict raters cannot be told from bad answers" in found["difference"]["reason"]
+
+
+def test_raters_with_the_same_labels_are_one_and_the_certificate_says_so(claimed: Claimed):
+    one_rater = labels(raters=1)
+    write_jsonl(Path(claimed.labels), [{**label, "rater": f"p{k}"} for label in one_rater for k in range(5)])
+    found = certify(claimed)
+    assert found["labels"]["effective_raters"] == 1
+    names = "p0, p1, p2, p3 and p4"
+    same = f"{names} gave the same labels to all answers that they share ({len(one_rater)}), and count as one."
+    assert any(same in says for says in found["assumptions"])
+    assert "(as these 5 raters judge)" in document(found).title
+
+
+def test_names_of_raters_that_look_the_same_are_refused(claimed: Claimed):
+    more = [{**label, "rater": "R0"} for label in labels() if label["rater"] == "r0"]
+    write_jsonl(Path(claimed.labels), [*labels(), *more])
+    assert any(
+        why.startswith("One name for each rater: The raters 'r0' and 'R0'") for why in certify(claimed)["missing"]
+    )
+
+
+def test_final_labels_are_no_further_rater(claimed: Claimed):
+    """Four raters, and final labels of a fifth of the answers, are not five people who stand for others."""
+    four = labels(raters=4)
+    finals = [
+        {**label, "rater": "final"} for label in four if label["rater"] == "r0" and label["example_id"][-1] in "05"
+    ]
+    write_jsonl(Path(claimed.labels), [*four, *finals])
+    found = certify(claimed)
+    assert (found["labels"]["raters"], found["labels"]["effective_raters"]) == (4, None)
+    assert "(as these 4 raters judge)" in document(found).title
+
+
+def test_a_rater_of_two_answers_is_no_second_opinion(claimed: Claimed):
+    common = {label["example_id"][2:] for label in labels()[:12]}  # three questions
+    few = [label for label in labels() if label["rater"] == "r0" or label["example_id"][2:] in common]
+    write_jsonl(Path(claimed.labels), few)
+    assert any("two raters or more labelled: at least 10, found 3" in why for why in certify(claimed)["missing"])
+
+
+def test_the_certificate_says_which_label_is_the_lowest_and_whose_word_that_is(claimed: Claimed):
+    """By a reversed order lower numbers are better, and the worse system wins."""
+    write_jsonl(Path(claimed.labels), [{**label, "label_scale": "1..5"} for label in labels()])
+    says = next(iter(certify(claimed)["assumptions"]))
+    assert says.endswith("higher is better. From the lowest to the highest: 1, 2, 3, 4, 5, as the file says.")
+    other = replace(claimed, claim=f"a better than b on {RELEVANCE}", order={"rating": tuple("54321")}, looks=1)
+    found = certify(other)
+    assert found["granted"]
+    says = next(iter(found["assumptions"]))
+    assert "highest: 5, 4, 3, 2, 1, as whoever asked for this certificate (--order) says. The file says 1..5." in says
+
+
+def test_labels_without_a_hash_are_counted(claimed: Claimed):
+    write_jsonl(Path(claimed.labels), [{**labels()[0], "answer_sha256": "0123456789abcdef"}, *labels()[1:]])
+    says = f"The labels are of these answers: {len(labels()) - 1} labels carry no hash"
+    assert any(says in line for line in certify(claimed)["assumptions"])
+
+
+def test_verify_notices_every_figure_that_is_edited_left_out_or_added(claimed: Claimed, tmp_path: Path):
+    made = json.loads(json.dumps(certify(claimed)))
+    unnoticed = []
+    for path in paths_in(made):
+        for edit in (edited, left_out):
+            changed = json.loads(json.dumps(made))
+            place = changed
+            for key in path[:-1]:
+                place = place[key]
+            edit(place, path[-1])
+            try:
+                if path[0] not in ("made", "longmark_certificate") and not verify(changed):
+                    unnoticed.append((path, edit.__name__))
+            except UserError:
+                pass  # an option or an input that cannot be
+    assert not unnoticed
+    assert verify(made | {"approved": "by the board"})
+
+
+def paths_in(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    its = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, inner in its:
+        yield from paths_in(inner, (*path, key))
+    if path:
+        yield path
+
+
+def edited(place: Any, key: Any) -> None:
+    value = place[key]
+    as_other_type = {bool: int, int: float}
+    place[key] = as_other_type[type(value)](value) if type(value) in as_other_type else ["edited"]
+
+
+def left_out(place: Any, key: Any) -> None:
+    del place[key]
+
+
 @pytest.mark.parametrize(
     ("claim", "message"),
     [
+        (f"b better than b on {RELEVANCE}", "is about two systems, found b twice"),
         ("b beats a", "expected 'A better than B on METRIC', found 'b beats a'"),
         ("b better than a on m.x", "m.x"),
         (f"b better than c on {RELEVANCE}", "unknown system: c"),
@@ -346,3 +576,13 @@ def test_a_certificate_with_damaged_options_is_an_error(claimed: Claimed, tmp_pa
     (tmp_path / "c.json").write_text(json.dumps(made))
     checked = done(tmp_path, "verify", "c.json")
     assert (checked.code, "Traceback" in checked.err) == (2, False)
+
+
+def test_an_answer_that_stands_twice_in_a_draw_is_refused(claimed: Claimed):
+    """Else its probability could be edited by a line at the end."""
+    claimed = of_a_draw(claimed)
+    path = Path(str(claimed.draw))
+    first = json.loads(path.read_text().splitlines()[0])
+    path.write_text(path.read_text() + json.dumps(first | {"inclusion_probability": 0.01}) + "\n")
+    with pytest.raises(UserError, match=r"draw\.jsonl:241: a-0 \(a\) stands in line 1 already"):
+        certify(claimed)

@@ -11,6 +11,7 @@ if they were against the claim. `verify` makes the certificate again.
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -22,7 +23,7 @@ import orjson
 import longmark
 from longmark.analysis.audit import findings
 from longmark.analysis.compare.checks import check_scoring
-from longmark.analysis.corrected import Correction, correct_runs, raters_in_words, remedy_of
+from longmark.analysis.corrected import Correction, correct_runs, other_answers, raters_in_words, remedy_of
 from longmark.errors import UnknownName, UserError
 from longmark.records.files import read_object
 from longmark.report.document import Document, Section
@@ -31,9 +32,10 @@ from longmark.report.page import as_json
 from longmark.report.tables import Column, Table
 from longmark.scores.draws import Claim, parsed_claim
 from longmark.scores.files import paths_given
+from longmark.scores.label_scales import DeclaredScale, shown_classes
 from longmark.scores.paired import read_scores
 from longmark.stats.agreement import Agreement, krippendorff_alpha
-from longmark.stats.corrected import FEWEST_COVERED, FEWEST_RATERS, CorrectedEstimate
+from longmark.stats.corrected import FEWEST, FEWEST_COVERED, FEWEST_RATERS, CorrectedEstimate
 from longmark.stats.looks import CLAIM_ERROR
 from longmark.stats.results import Estimate
 
@@ -102,12 +104,19 @@ def certify(claimed: Claimed) -> Certificate:
             "name": found.label,
             "from": found.scale.low,
             "to": found.scale.high,
+            "classes": list(found.scale.declared),
+            "declared": found.declared and found.declared.written(),
             "scale_known": found.labelled.bounds is not None,
             "answers": {name: mean.labelled for name, mean in means.items()},
             "raters": found.raters,
             "effective_raters": _rounded(found.effective_raters),
+            "by_several": _by_several(found),
+            "final": found.finals,
+            "same_labels": [{"raters": names, "answers": count} for names, count in found.copies],
             "agreement": agreement and {"of": agreement.coefficient, **_figures(agreement)},
             "drawn": found.drawn and [_rounded(one) for one in found.drawn],
+            "seeds": list(family.seeds),
+            "without_hash": found.unhashed,
             "without_answer": dict(sorted(found.unjoined.items())),
         },
         "error": {
@@ -159,8 +168,14 @@ def _missing(claimed: Claimed, found: Correction, agreement: Agreement | None) -
             yield f"Labels of {name}: {few}. Draw more by `longmark label next`."
     yield from _unfit_labels(claimed, found)
     yield from _unfit_runs(found)
+    yield from (f"One name for each rater: {why} Give each person one name." for why in found.alike)
     if agreement is None:
         yield "Agreement of raters: let two raters or more label the same answers."
+    elif (shared := min(_by_several(found).values(), default=0)) < FEWEST:
+        yield (
+            f"Answers of each system that two raters or more labelled: at least {FEWEST}, found {shared}. Without them "
+            "strict raters cannot be told from bad answers."
+        )
     elif agreement.value is None or (agreement.low is None and agreement.value < 1):
         yield f"Agreement of raters: {agreement.reason}."
     elif agreement.low is not None and agreement.low <= 0:
@@ -202,6 +217,8 @@ def _unfit_labels(claimed: Claimed, found: Correction) -> Iterator[str]:
     if family.undrawn:
         answers = counted(family.undrawn, "labelled answer")
         yield f"Labels of drawn answers only: {answers} were not drawn by {claimed.draw}. Leave these labels out."
+    for why in other_answers(family):
+        yield f"The answers that were drawn: {why}. Certify the runs and labels of the draw, or draw anew."
     better, worse, metric = claimed.parts()
     if not family.may_claim(better, worse, metric):
         yield f"A planned claim: the draw was for {listed(family.planned)}. Draw new answers for another claim."
@@ -234,6 +251,14 @@ def _agreement(found: Correction) -> Agreement | None:
     return krippendorff_alpha(several, "nominal" if binary else "interval", seed=found.options.seed)
 
 
+def _by_several(found: Correction) -> dict[str, int]:
+    """system -> how many of its answers two raters or more labelled."""
+    systems, places = found.labelled.scores.systems, found.options.systems
+    times = Counter(cell for labels in found.rated.values() for cell in labels)
+    counts = Counter(systems[cell[1]] for cell, count in times.items() if count > 1)
+    return {name: counts[name] for name in places or systems}
+
+
 _VOID_IF = [
     "An input is not the file with this SHA-256.",
     "Labelled answers were chosen in another way than is said here, or by their scores or texts.",
@@ -241,26 +266,28 @@ _VOID_IF = [
     "More labels than this look's were seen when the claim was made, or there was an earlier draw of these answers.",
     "Another claim was made from the same labels with another plan, or with another number of looks.",
     "Drawn answers were left unlabelled because of what they say.",
+    "A rater, a rater's labels or another label of these answers are not in the file of labels.",
+    "Two names of raters are of one person, or a rater saw another's labels.",
     "The systems, their questions or the judge have changed since: it is about these answers only.",
 ]
 
 
 def _assumptions(claimed: Claimed, found: Correction, agreement: Agreement | None) -> Iterator[str]:
     raters = counted(found.raters, "rater")
-    yield f"What counts is the label {found.label} by {raters}: higher is better."
+    yield f"What counts is the label {found.label} by {raters}: higher is better.{_classes_in_words(found)}"
     if found.drawn:
         chances = " to ".join(dict.fromkeys(f"{one:.3g}" for one in found.drawn))
-        yield f"Each answer was drawn for labelling with its inclusion probability ({chances})."
+        yield f"Each answer was drawn for labelling with its inclusion probability ({chances}).{_seeds_in_words(found)}"
     elif claimed.equal_chances:
         yield "Each answer had the same chance of being labelled. Whoever asked for this certificate says so."
     yield (
         "The questions are a sample of those that matter; questions of a cluster "
         f"({claimed.cluster}) depend on each other, others do not."
     )
-    if not found.hashed:
+    if found.unhashed:
         yield (
-            "The labels are of these answers: they carry no hash of the labelled texts (answer_sha256), as labels of "
-            "`longmark annotate export` do."
+            f"The labels are of these answers: {counted(found.unhashed, 'label carries', 'labels carry')} no hash of "
+            "the labelled text (answer_sha256), as labels of `longmark annotate export` do."
         )
     yield raters_in_words(found)
     family = found.family
@@ -277,6 +304,32 @@ def _assumptions(claimed: Claimed, found: Correction, agreement: Agreement | Non
         yield f"No answer deserves a label outside {ends}, those that were seen: the ends of the scale were not given."
     else:
         yield "The scale is known, so that the worst label that the sample may have missed is in the interval."
+
+
+def _classes_in_words(found: Correction) -> str:
+    """Which label is the lowest and which the highest, where that is known, and whose word it is."""
+    classes = found.scale.declared
+    if not classes:
+        return ""
+    who = "whoever asked for this certificate (--order)" if found.options.order else "the file"
+    text = f" From the lowest to the highest: {shown_classes(classes)}, as {who} says."
+    if found.options.order and found.declared is not None and found.declared.written() != _written(classes):
+        text += f" The file says {found.declared.written()}."
+    return text
+
+
+def _written(classes: Sequence[str]) -> str:
+    return DeclaredScale(tuple(classes), ordered=True).written()
+
+
+def _seeds_in_words(found: Correction) -> str:
+    """The seeds that somebody chose, where they are not the default."""
+    seeds = found.family.seeds
+    if not any(seeds):
+        return ""
+    names = listed(list(map(str, seeds)), len(seeds))
+    whose = f"draw has the seed {names}" if len(seeds) == 1 else f"draws have the seeds {names}"
+    return f" The {whose}; whoever drew chose {'it' if len(seeds) == 1 else 'them'}. The default is 0."
 
 
 def _inputs(claimed: Claimed) -> Iterator[Path]:
@@ -328,7 +381,8 @@ def document(found: Certificate) -> Document:
         ("raters", about["raters"]),
         (
             "agreement",
-            f"{agreement['of']} {_interval(agreement)} (1: they always agree; 0: no more often than by chance)"
+            f"{agreement['of']} {_interval(agreement)}, of {counted(agreement['n'], 'answer')} that two or more "
+            "labelled (1: they always agree; 0: no more often than by chance)"
             if agreement
             else "not known",
         ),
@@ -439,9 +493,29 @@ def _listed(certificate: Certificate) -> tuple[dict[str, str], Claimed, list[str
     try:
         inputs = {str(one["path"]): str(one["sha256"]) for one in certificate["inputs"]}
         claimed = Claimed(claim=str(certificate["claim"]), **certificate["options"])
+        _check_types(claimed)
         return inputs, claimed, [str(path) for path in _inputs(claimed)]
     except (LookupError, TypeError, AttributeError, ValueError) as error:
         raise UserError(f"the certificate is damaged ({type(error).__name__}: {error})") from None
+
+
+def _check_types(claimed: Claimed) -> None:
+    """ValueError for an option that is not what `certify` writes."""
+    texts = {"claim": False, "labels": False, "cluster": False, "audit": True, "draw": True, "by": True, "label": True}
+    numbers = {"seed": False, "looks": True}
+    for names, kind in ((texts, str), (numbers, int)):
+        for name, may_be_none in names.items():
+            value = getattr(claimed, name)
+            if not (may_be_none and value is None) and (not isinstance(value, kind) or isinstance(value, bool)):
+                raise ValueError(f"options.{name}: {as_json(value)}")
+    for name in ("equal_chances", "calibrate"):
+        if not isinstance(getattr(claimed, name), bool):
+            raise ValueError(f"options.{name}: {as_json(getattr(claimed, name))}")
+    lists = [claimed.runs, *claimed.order.values()]
+    if any(isinstance(names, str) or not all(isinstance(name, str) for name in names) for names in lists):
+        raise ValueError("options: runs and the classes of order are lists of texts")
+    if not all(isinstance(name, str) for pair in claimed.mapping.items() for name in pair):
+        raise ValueError("options.mapping: expected fields and columns")
 
 
 def verify(certificate: Certificate) -> list[str]:
@@ -467,13 +541,26 @@ def verify(certificate: Certificate) -> list[str]:
             f"{FORM}: it was made by rules {certificate[FORM]}, which granted false claims too often (several looks or "
             f"systems, raters who disagree, rare failures). By the present ones it is {granted}. Certify again"
         ]
-    return [line for key in now if key != "made" for line in _differing(key, certificate.get(key), now[key])]
+    return [
+        line
+        for key in dict.fromkeys((*certificate, *now))
+        if key != "made"
+        for line in _differing(key, certificate.get(key, _MISSING), now.get(key, _MISSING))
+    ]
+
+
+class _Missing:
+    """A figure that is not there."""
+
+
+_MISSING = _Missing()
 
 
 def _differing(name: str, before: Any, now: Any) -> Iterator[str]:
     """A line for each figure of a certificate that differs from what it is now."""
     if isinstance(before, dict) and isinstance(now, dict):
         for key in dict.fromkeys((*before, *now)):
-            yield from _differing(f"{name}.{key}", before.get(key), now.get(key))
-    elif before != now:
-        yield f"{name}: the certificate has {as_json(before)}, computed again it is {as_json(now)}"
+            yield from _differing(f"{name}.{key}", before.get(key, _MISSING), now.get(key, _MISSING))
+    elif before is _MISSING or now is _MISSING or as_json(before) != as_json(now):
+        was, computed = ("nothing" if value is _MISSING else as_json(value) for value in (before, now))
+        yield f"{name}: the certificate has {was}, computed again it is {computed}"

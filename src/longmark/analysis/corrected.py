@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import combinations
@@ -37,17 +38,21 @@ from longmark.scores.answers import read_answers
 from longmark.scores.clusters import QUESTION
 from longmark.scores.draws import DrawnAnswer, draw_number, parsed_claim, read_draw
 from longmark.scores.files import name_of, paths_given, shortest_names
+from longmark.scores.label_scales import DeclaredScale
 from longmark.scores.labels import FINAL, PROBABILITY, ColumnOptions, Labels, decisive, order_for
 from longmark.scores.observations import Observation
 from longmark.scores.paired import BY_EACH, BY_RUN, Scores, read_scores
 from longmark.stats.corrected import (
+    FEWEST,
     FEWEST_RATERS,
     NO_SCALE,
+    NOT_TOLD_APART,
     CorrectedEstimate,
     LabelledScores,
     Transport,
     bias_of,
     calibrated,
+    copies,
     corrected,
     raw_of,
     transport,
@@ -105,9 +110,9 @@ class Correction:
     """What `correct` found. joined: labelled answers with a row; unjoined: reason -> answers without; raters: how many;
     drawn: the least and the greatest inclusion probability, None where the labels have none; rated: rater -> cell ->
     label of all raters, also where a final label counts; labelled: what was corrected, and by what; family: which
-    claims share the error; notices: what else of runs and labels should be known; hashed:
-    whether labels carry a hash of the labelled text; empty: lines without a value;
-    replaced: labels in whose place a later one of the same rater counts."""
+    claims share the error; declared: the scale that the file declares, None if it does not; notices: what else of runs
+    and labels should be known; unhashed: labels without a hash of the labelled text; empty: lines without a value;
+    replaced: labels in whose place a later one of the same rater counts; alike: names of raters that look the same."""
 
     file: str
     label: str
@@ -121,14 +126,34 @@ class Correction:
     labelled: Labelled = field(repr=False)
     family: Family
     options: CorrectionOptions
+    declared: DeclaredScale | None = None
     notices: tuple[str, ...] = ()
-    hashed: bool = False
+    unhashed: int = 0
     empty: int = 0
     replaced: int = 0
+    alike: tuple[str, ...] = ()
+
+    @property
+    def finals(self) -> int:
+        """How many answers have a final label, which no rater gave alone."""
+        return len(self.labelled.values.get(FINAL, ()))
+
+    @property
+    def copies(self) -> list[tuple[list[str], int]]:
+        """Raters who gave the same labels to all answers that they share, and the fewest that two of them share."""
+        names = list(self.labelled.values)
+        shape = len(self.labelled.scores.questions), len(self.labelled.scores.systems)
+        return [
+            ([names[place] for place in places], count)
+            for places, count in copies([_labels_of(self.labelled.values[name], shape) for name in names])
+        ]
 
     @property
     def effective_raters(self) -> float | None:
-        """The fewest effective raters of a difference (of one system: of its mean); None where that is not known."""
+        """The fewest effective raters of a difference (of one system: of its mean); None where that is not known, or
+        where final labels count, of which nobody knows who decided them."""
+        if self.finals:
+            return None
         estimates = [pair for metric in self.metrics for pair in metric.pairs.values()]
         estimates += [] if estimates else [mean for metric in self.metrics for mean in metric.means.values()]
         known = [each.raters for each in estimates if each.raters is not None and each.rater_variance is not None]
@@ -137,24 +162,34 @@ class Correction:
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """The claims that share one error. claims: how many; planned: those that were planned, empty if none were; looks:
-    how often the labels are looked at; undrawn: labelled answers that no draw chose; unlabelled: drawn answers without
-    a label, which count as a further look until they have one."""
+    """The claims that share one error. claims: how many; planned: those that were planned, empty if none were; labels:
+    how many labels could have been claimed from; looks: how often the labels are looked at; undrawn: labelled answers
+    that no draw chose; unlabelled: drawn answers without a label, which count as a further look until they have one;
+    gone: answers of the draw that these runs do not have, or with another text; new: answers of the compared systems
+    that the draw could not choose; seeds: of the draws; misfits: system -> how many answers the labels stand for by
+    their probabilities, and how many there are, where that cannot be chance."""
 
     claims: int
     planned: tuple[str, ...] = ()
+    labels: int = 1
     looks: Looks = UNKNOWN_LOOKS
     undrawn: int = 0
     unlabelled: int = 0
+    gone: int = 0
+    new: int = 0
+    seeds: tuple[int, ...] = ()
+    misfits: Mapping[str, tuple[float, int]] = field(default_factory=dict)
 
     def may_claim(self, better: str, worse: str, metric: str) -> bool:
         return not self.planned or f"{better} better than {worse} on {metric}" in self.planned
 
     def in_words(self) -> str:
         """What the simultaneous level is over."""
+        labels = "" if self.labels == 1 else f" by each of {self.labels:,} labels"
+        every = f"both directions of all pairs of systems on all metrics{labels} ({self.claims:,} claims)"
         if self.planned:
-            return f"{counted(len(self.planned), 'planned claim')} and {self.looks.in_words()}"
-        every = f"both directions of all pairs of systems on all metrics ({self.claims:,} claims)"
+            number = "" if self.labels == 1 else f" ({self.claims:,} claims)"
+            every = f"{counted(len(self.planned), 'planned claim')}{labels}{number}"
         return f"{every} and {self.looks.in_words()}"
 
 
@@ -193,6 +228,8 @@ def correct_runs(runs: str | Path | Sequence[str | Path], labels: GivenLabels, *
         of_raters = [one for one in human.select(metric=own) if one.rater != FINAL] if own in human.metrics else []
         file, declared = human.name, human.scales.get(name)
         notices, empty, replaced = list(human.notices), human.empty, human.replaced
+        alike = tuple(human.alike)
+        several = _claimable(human, own, chosen)
     scale, scale_of_raters = (
         scale_of(
             [Rating(name, one.rater, one.value, one.line) for one in its],
@@ -214,22 +251,27 @@ def correct_runs(runs: str | Path | Sequence[str | Path], labels: GivenLabels, *
     cells = sorted({cell for labels_of_rater in values.values() for cell in labels_of_rater})
     drawn_answers = None if chosen.draw is None else read_draw(Path(chosen.draw))
     chances = _chances(given, file) if drawn_answers is None else _chances_drawn(drawn_answers)
-    family = _family(scores, chosen, drawn_answers, set(cells), cells_of)
     places = [scores.systems.index(name) for name in chosen.systems or scores.systems]
     bounds = (scale.low, scale.high) if _declared(scale) and scale.low is not None and scale.high is not None else None
     tables = Labelled(scores, values, _weights(chances, cells_of), bounds)
+    labelled_places = [place for place in places if any(cell[1] == place for cell in cells)]
+    asked = {cell for metric in metrics for cell in tables.asked(metric, labelled_places)}
+    family = _family(scores, chosen, drawn_answers, set(cells), cells_of, digests, asked, several)
+    family = replace(family, misfits=_misfits(tables, metrics, places))
     return Correction(
         *(file, name, scale, tuple(_metric(tables, metric, places, chosen, family) for metric in metrics)),
-        *(len(cells), unjoined, len(values)),
+        *(len(cells), unjoined, len(values.keys() - {FINAL}) or 1),
         drawn=(min(chances.values()), max(chances.values())) if chances else None,
         rated=_joined(of_raters, scale_of_raters, cells_of, digests)[0],
         labelled=tables,
         family=family,
         options=chosen,
         notices=(*scores.notices, *notices),
-        hashed=any(label.given.get(ANSWER_SHA256) for label in given),
+        declared=declared,
+        unhashed=sum(not label.given.get(ANSWER_SHA256) for label in given),
         empty=empty,
         replaced=replaced,
+        alike=alike,
     )
 
 
@@ -238,33 +280,91 @@ def _declared(scale: Scale) -> bool:
     return scale.kind != NUMERIC or bool(scale.declared)
 
 
+def _claimable(human: Labels, name: str, options: CorrectionOptions) -> int:
+    """How many labels of a file could have been chosen: `name`, and others that are no free text."""
+    count = 1
+    for other in dict.fromkeys(metric.removesuffix(f".{FINAL}") for metric in human.metrics):
+        given = [] if other == name else [one for one in human.select(metric=other) if one.rater != FINAL]
+        ratings = [Rating(other, one.rater, one.value, one.line) for one in given]
+        with suppress(UserError):
+            count += bool(ratings and scale_of(ratings, order_for(options.order, other), human.name))
+    return count
+
+
 def _family(
     scores: Scores,
     options: CorrectionOptions,
     answers: Sequence[DrawnAnswer] | None,
     labelled: Collection[Cell],
     cells_of: Mapping[str, Mapping[Cell, set[str]]],
+    digests: _Digests,
+    asked: Collection[Cell],
+    labels: int,
 ) -> Family:
-    """What the error is shared over. UserError for a planned claim that is about other systems or metrics."""
+    """What the error is shared over. asked: the cells of the compared systems that have an answer; labels: how many
+    could have been chosen. UserError for a planned claim that is about other systems or metrics."""
     systems = len(scores.systems)
-    every = systems * (systems - 1) * len(scores.named(()))
     if answers is None:
-        return Family(every, looks=Looks(planned=options.looks))
+        return Family(_claims(systems, scores) * labels, labels=labels, looks=Looks(planned=options.looks))
     plan = answers[0].plan
     claims = [parsed_claim(text) for text in plan.claims]
-    drawn = {
-        cell
-        for answer in answers
-        if answer.drawn
-        for cell, names in cells_of.get(answer.example_id, {}).items()
-        if not answer.system or answer.system in names
-    }
+    drawn, could_be, gone = set[Cell](), set[Cell](), list[DrawnAnswer]()
+    for answer in answers:
+        cells = {
+            cell
+            for cell, names in cells_of.get(answer.example_id, {}).items()
+            if not answer.system or answer.system in names
+        }
+        could_be |= cells
+        drawn |= cells if answer.drawn else set()
+        texts = {text for cell in cells for text in digests.get((answer.example_id, cell), ())}
+        if not cells or (texts and not any(map(answer.is_of, texts))):
+            gone.append(answer)
+    known = {name for names_of in cells_of.values() for names in names_of.values() for name in names}
+    left_out = {answer.system for answer in gone} - known  # whole systems: other runs of the same draw
     unlabelled = len(drawn - set(labelled))
     looks = Looks() if unlabelled else Looks(draw_number(answers), plan.looks)
     if options.looks is not None:
         raise UserError("the number of looks is the draw's: omit --looks where --draw is given")
     planned = tuple(map(str, claims))
-    return Family(len(planned) or every, planned, looks, len(set(labelled) - drawn), unlabelled)
+    return Family(
+        (len(planned) or _claims(systems + len(left_out), scores)) * labels,
+        planned,
+        labels,
+        looks,
+        undrawn=len(set(labelled) - drawn),
+        unlabelled=unlabelled,
+        gone=sum(answer.system not in left_out for answer in gone),
+        new=len(set(asked) - could_be),
+        seeds=plan.seeds,
+    )
+
+
+def _claims(systems: int, scores: Scores) -> int:
+    return systems * (systems - 1) * len(scores.named(()))
+
+
+_TOO_FAR = 4.0  # standard errors
+
+
+def _misfits(tables: Labelled, metrics: Sequence[str], places: Sequence[int]) -> dict[str, tuple[float, int]]:
+    """Systems whose labelled answers cannot have been chosen with their probabilities: 1 / probability, summed over
+    them, estimates how many answers there are (Horvitz and Thompson 1952), and is too far from that number."""
+    misfits: dict[str, tuple[float, int]] = {}
+    if not tables.weights:
+        return misfits
+    for metric in metrics:
+        table = tables.table(metric)
+        for place in places:
+            there = [question for question, _ in tables.asked(metric, [place])]
+            weights = np.zeros(len(table.scores))
+            weights[there] = np.where(np.isnan(table.labels), 0.0, table.weight())[there, place]
+            of_clusters = np.bincount(table.numbers, weights)
+            counts = np.bincount(table.numbers, weights > 0)
+            spread = np.sqrt(float((of_clusters * (of_clusters - counts)).clip(0).sum()) + 1)
+            if there and abs(float(weights.sum()) - len(there)) > _TOO_FAR * spread:
+                misfits[tables.scores.systems[place]] = float(weights.sum()), len(there)
+    return misfits
 
 
 def _chances_drawn(answers: Sequence[DrawnAnswer]) -> dict[_Named, float]:
@@ -391,6 +491,14 @@ def _joined(
     return means, Counter(without.values())
 
 
+def _labels_of(values: Mapping[Cell, float], shape: tuple[int, ...]) -> NDArray[np.float64]:
+    """A rater's labels, of shape (questions, systems), NaN for none."""
+    labels = np.full(shape, np.nan)
+    for cell, value in values.items():
+        labels[cell] = value
+    return labels
+
+
 @dataclass(frozen=True, slots=True)
 class Labelled:
     """What makes a metric's table: the scores, rater -> cell -> label, the cells' weights (none: all alike), the ends
@@ -403,10 +511,7 @@ class Labelled:
 
     def table(self, metric: str) -> LabelledScores:
         matrix = self.scores.matrix(metric)
-        of_raters = [np.full_like(matrix, np.nan) for _ in self.values]
-        for labels_of_rater, values in zip(of_raters, self.values.values(), strict=True):
-            for cell, value in values.items():
-                labels_of_rater[cell] = value
+        of_raters = [_labels_of(values, matrix.shape) for values in self.values.values()]
         given = ~np.isnan(of_raters)
         counts = given.sum(axis=0)
         labels = np.where(counts > 0, np.where(given, of_raters, 0.0).sum(axis=0) / np.maximum(counts, 1), np.nan)
@@ -418,6 +523,11 @@ class Labelled:
         lost = [self._lost(metric, system, unscored) for system in self.scores.systems]
         clusters = None if self.scores.cluster == QUESTION else self.scores.clusters
         return LabelledScores(matrix, labels, weights, None, clusters, of_raters, unscored, lost, self.bounds)
+
+    def asked(self, metric: str, places: Sequence[int]) -> list[Cell]:
+        """The cells of these systems that have an answer, with a score or without."""
+        answered = ~np.isnan(self.scores.matrix(metric, unscored=0.0))
+        return [(int(question), place) for place in places for question in np.flatnonzero(answered[:, place])]
 
     def _lost(self, metric: str, system: str, unscored: NDArray[np.float64]) -> float:
         """How many answers of a system are missing of which no row tells the question."""
@@ -583,30 +693,62 @@ def _says(found: Correction) -> str:
     return f"{words}{'. ' if words else ''}Labels ({found.label}): {rests}. {corrects}"
 
 
-def remedy_of(correction: Correction, reasons: Iterable[str]) -> str:
+def remedy_of(correction: Correction, reasons: Collection[str]) -> str:
     """What to do where these reasons stand in the way of an interval."""
     if any(NO_SCALE in reason for reason in reasons):
         label = correction.label
         return f"Name every value of the scale, lowest first: --order {label}=LOWEST,…,HIGHEST."
+    if any(NOT_TOLD_APART in reason for reason in reasons):
+        return f"Let two raters or more label the same answers, {FEWEST} or more of each system."
     return "Draw answers to label by `longmark label next`."
 
 
 def raters_in_words(correction: Correction) -> str:
     """Whether the intervals are about other raters, too, or about these only."""
     effective = correction.effective_raters
+    same = "".join(
+        f" {listed(names, len(names))} gave the same labels to all answers that they share ({count:,}), and count as "
+        "one."
+        for names, count in correction.copies
+    )
+    if correction.finals:
+        are = "has" if correction.finals == 1 else "have"
+        return (
+            f"Of {counted(correction.joined, 'answer')} {correction.finals:,} {are} a final label, which counts alone: "
+            f"the results are about those who decided it only.{same}"
+        )
     if correction.raters < 2:
         return "There is one rater: the results are about this rater's labels only, and how people differ is not known."
     if effective is None:
-        return "No two raters labelled the same answers: the results are about these raters only."
+        return f"No two raters labelled the same answers of each system: the results are about these raters only.{same}"
     if effective < FEWEST_RATERS:
+        needed = f"{FEWEST_RATERS} or more"
+        if correction.raters >= FEWEST_RATERS:
+            needed += " with shares of the labels that are alike"
         return (
-            f"The results are about these {correction.raters} raters only: {FEWEST_RATERS} or more are needed for "
-            "people in general. How far the raters differ about the systems is in the intervals."
+            f"The results are about these {correction.raters} raters only: {needed} are needed for people in general. "
+            f"How far the raters differ about the systems is in the intervals.{same}"
         )
     return (
         f"The {correction.raters} raters stand for others like them: how far they differ about the systems is in the "
-        "intervals."
+        f"intervals.{same}"
     )
+
+
+def other_answers(family: Family) -> Iterator[str]:
+    """How the answers of a draw differ from those of the runs, and their probabilities from the labels."""
+    if family.gone:
+        answers = counted(family.gone, "answer")
+        yield f"{answers} of the draw are not in these runs, or have another text: what is left is no sample"
+    if family.new:
+        yield f"{counted(family.new, 'answer')} of these systems could not be drawn, and the labels say nothing of them"
+    for system, (estimate, answers_of_system) in family.misfits.items():
+        if not family.unlabelled:
+            yield (
+                f"by their inclusion probabilities the labelled answers of {system} stand for about {estimate:,.0f} "
+                f"answers, and there are {answers_of_system:,}: drawn answers have no label, or the probabilities are "
+                "not theirs"
+            )
 
 
 def _note(found: Correction) -> str:
@@ -624,6 +766,7 @@ def _note(found: Correction) -> str:
     if found.family.undrawn:
         count = counted(found.family.undrawn, "labelled answer was", "labelled answers were")
         notes.append(f"{count} not drawn: these labels are no random sample.")
+    notes += [f"{why}." for why in other_answers(found.family)]
     if lost:
         notes.append(f"Labels without an answer: {lost}.")
     return " ".join((*notes, *found.notices))

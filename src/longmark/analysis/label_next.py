@@ -13,7 +13,7 @@ and each further draw is one more look at the labels, which costs a part of the 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import sqrt
 from pathlib import Path
 from typing import Any
@@ -55,6 +55,8 @@ class DrawOptions(CorrectionOptions):
     def __post_init__(self) -> None:
         if self.n < 1:
             raise UserError(f"label next: expected a number of answers of 1 or more, found {self.n}")
+        if not 0 <= self.seed < 2**63:
+            raise UserError(f"label next: the seed is a whole number from 0 to {2**63 - 1}; found {self.seed}")
         if not 0 < self.floor <= 1:
             raise UserError(f"label next: the floor is above 0, at most 1; found {self.floor}")
         if self.earlier is not None and (self.looks is not None or self.claims):
@@ -127,6 +129,7 @@ def label_next(runs: str | Path | Sequence[str | Path], labels: GivenLabels | No
     new = np.zeros_like(among)
     new[among] = systematic(now[among], chosen.seed)
     chances = before + (1 - before) * now
+    plan = replace(plan, seeds=(*plan.seeds, chosen.seed) if number == 1 or plan.seeds else ())
     looks = Looks(number, plan.looks)
     drawn = tuple(
         DrawnAnswer(

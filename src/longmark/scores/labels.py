@@ -125,7 +125,8 @@ class Labels(Observations):
     name: of the file; choices: whether it holds choices; by: the columns of the groups, whose values are in `given`;
     scales: label -> the scale that the file declares for it; empty: lines without a value, which are left out; words:
     label -> the words of those that have a word for none in place of a value; replaced: labels in whose place a later
-    one of the same rater counts; notices: all of this that should be known, and what else of the file should be.
+    one of the same rater counts; alike: sentences on raters whose names look the same; notices: all of this that
+    should be known, and what else of the file should be.
     """
 
     _ORDER = "line, number, metric, rater"
@@ -139,6 +140,7 @@ class Labels(Observations):
         super().__init__()
         self.by: tuple[str, ...] = ()
         self.empty = self.replaced = 0
+        self.alike: list[str] = []
         self.words: dict[str, Counter[str]] = {}
         self.scales: dict[str, DeclaredScale] = {}
         try:
@@ -188,7 +190,8 @@ class Labels(Observations):
         if self.replaced:
             its = "label was" if self.replaced == 1 else "labels were"
             self.notices.append(f"{self.replaced:,} {its} replaced by later labels of the same rater in {self.name}.")
-        self.notices += self._alike()
+        self.alike = list(self._alike())
+        self.notices += self.alike
         unused = {} if options.by else self._useless(columns.by)
         self.notices += [f"No results by the column {column}: {reason}." for column, reason in unused.items()]
         self.by = tuple(column for column in columns.by if column not in unused)

@@ -59,12 +59,15 @@ FEWEST_COVERED = 50
 """Labels from which on the intervals kept their level in simulation (docs/coverage.md); below, a remark says so."""
 FEWEST_RATERS = 5
 """Effective raters below which an interval is about these raters, not about people in general."""
+MOST_APART = 0.1
+"""The share of the labels of two systems that may be by different raters of whom nobody knows how strict they are."""
 UNLIKELY = 0.001
 """A system is not corrected if so many of its scores lie outside the range of the labelled ones as a random sample
 would leave there with a probability below this."""
 MOST_ALIKE = 2 / 3
 """The share of a system's labels that may be equal where the ends of the scale are not known: with more, what is rare
 decides, and only the scale says how much it can matter."""
+NOT_TOLD_APART = "strict raters cannot be told from bad answers"
 NO_SCALE = "the ends of the labels' scale are not known"
 UNSEEN = "unseen labels"
 """The method of an interval of which an end counts labels that the sample may have missed (`stats.unseen`)."""
@@ -192,6 +195,8 @@ def corrected(
     if effective < FEWEST_EFFECTIVE:
         return replace(nothing, reason=few_clusters(effective))
     if table.known_ends is None and (why := _needs_scale(samples)) is not None:
+        return replace(nothing, reason=why)
+    if (why := _told_apart(samples, table, moments)) is not None:
         return replace(nothing, reason=why)
     df = moments.df - (1.0 if weight is None and used else 0.0)
     interval = moments.interval(used, df, level)
@@ -394,7 +399,8 @@ class _Interval:
 class _Moments:
     """The parts of all systems together. values, adds: without scores, and for λ = 1 on top; adds, shares: of each
     cluster; worst: what the answers of which nothing is known add at least and at most; binary: a mean of labels of 0
-    and 1; ends: of the scale, of a mean; full: value in full, where some answers are not known, of the others alone."""
+    and 1; ends: the least and the greatest estimate that the scale allows, None where it is not known; full: value in
+    full, where some answers are not known, of the others alone."""
 
     values: tuple[float, float]
     full: tuple[float, float]
@@ -454,7 +460,7 @@ class _Moments:
             raters=raters,
             rater_variance=variance,
             binary=len(sides) == 1 and not worst[1] > worst[0] and bool(np.isin(labels, (0, 1)).all()),
-            ends=table.known_ends if dict(sides) == {next(iter(sides)): 1.0} else None,
+            ends=_ends_of(table, sides),
             scale=float(np.abs(labels).max(initial=0.0)),
         )
 
@@ -539,8 +545,9 @@ def _of_raters(
 
     Ω holds a rater's severity, alike for all systems, which cancels in a difference, and a taste of their own for a
     system, which does not. The chance differences within answers are in Ω, too, and so are counted twice: a little too
-    wide rather than too narrow. None, None where nobody is known; no variance where no two raters have two answers in
-    common.
+    wide rather than too narrow. Raters who gave the same label to every answer that they share (`copies`) are one in
+    the effective number. None, None where nobody is known to have labelled; no variance where no two raters have two
+    answers of each system in common.
     """
     if not table.rater_labels:
         return None, None
@@ -548,9 +555,8 @@ def _of_raters(
     labels = np.stack([rater[:, places] for rater in table.rater_labels])  # (raters, questions, sides)
     given = ~np.isnan(labels)
     signs = np.array([math.copysign(1.0, sides[place]) for place in places])
-    of_cell = np.stack([shares[place] for place in places], axis=1) / np.maximum(given.sum(axis=0), 1)
-    weights = np.einsum("rqs,qs->rs", given, of_cell)
-    sizes = weights.sum(axis=1)
+    weights = _shares_of_raters(given, {k: shares[place] for k, place in enumerate(places)})
+    sizes = np.bincount(_persons(labels), weights.sum(axis=1))
     effective = float(sizes.sum() ** 2 / (sizes @ sizes)) if sizes.any() else 0.0
     squares, counts = np.zeros((len(places), len(places))), np.zeros((len(places), len(places)))
     for first, second in combinations(range(len(labels)), 2):
@@ -565,6 +571,67 @@ def _of_raters(
     covariance = squares / np.maximum(counts, 1) / 2
     signed = weights * signs
     return effective, max(0.0, float(np.einsum("rs,st,rt->", signed, covariance, signed)))
+
+
+def _ends_of(table: LabelledScores, sides: Mapping[int, float]) -> tuple[float, float] | None:
+    """The least and the greatest value of an estimate if every label were at an end of the scale."""
+    if (ends := table.known_ends) is None:
+        return None
+    products = [sorted(factor * end for end in ends) for factor in sides.values()]
+    return math.fsum(least for least, _ in products), math.fsum(greatest for _, greatest in products)
+
+
+def _shares_of_raters(given: Mask, shares: Mapping[int, Floats]) -> Floats:
+    """Of each rater and side the share of the labels' weight. given: of shape (raters, questions, sides)."""
+    of_cell = np.stack([shares[k] for k in range(given.shape[2])], axis=1) / np.maximum(given.sum(axis=0), 1)
+    return np.asarray(np.einsum("rqs,qs->rs", given, of_cell))
+
+
+def copies(labels: Sequence[Floats]) -> list[tuple[list[int], int]]:
+    """Raters who gave the same label to each of the answers that both labelled, ten of these or more: their places,
+    and the fewest answers that two of them share. labels: those of each rater, NaN for none."""
+    groups: list[tuple[list[int], int]] = []
+    for rater, own in enumerate(labels):
+        for number, (places, count) in enumerate(groups):
+            apart = own - np.stack([labels[place] for place in places])
+            common = (~np.isnan(apart)).sum(axis=tuple(range(1, apart.ndim)))
+            if common.min() >= FEWEST and not np.nan_to_num(apart).any():
+                groups[number] = [*places, rater], min(count, int(common.min()))
+                break
+        else:
+            groups.append(([rater], own.size))
+    return [group for group in groups if len(group[0]) > 1]
+
+
+def _persons(labels: Floats) -> Ints:
+    """Of each rater a number, alike for raters whose labels are the same."""
+    persons = np.arange(len(labels))
+    for places, _ in copies(list(labels)):
+        persons[places] = places[0]
+    return persons
+
+
+def _told_apart(samples: Mapping[int, _Sample], table: LabelledScores, moments: _Moments) -> str | None:
+    """Why strictness of raters cannot be told from the systems' quality; None if it can, or does not matter: where each
+    rater labelled the same share of both systems it cancels, and where there are many raters it is chance."""
+    if moments.rater_variance is not None or len(samples) < 2 or len(table.rater_labels) < 2:
+        return None
+    if moments.raters is None or moments.raters >= FEWEST_RATERS:
+        return None
+    places = list(samples)
+    given = ~np.isnan(np.stack([rater[:, places] for rater in table.rater_labels]))
+    even = {
+        k: np.where(sample.chosen, sample.weights, 0.0) / sample.weights[sample.chosen].sum()
+        for k, sample in enumerate(samples.values())
+    }
+    weights = _shares_of_raters(given, even)
+    apart = float((weights.max(axis=1) - weights.min(axis=1)).sum() / 2)
+    if apart <= MOST_APART:
+        return None
+    return (
+        f"{100 * apart:.0f} % of the labels of the systems are by different raters, and no two raters labelled the "
+        f"same answers of each system: {NOT_TOLD_APART}"
+    )
 
 
 def _check(table: LabelledScores, weight: float | None) -> None:
