@@ -188,9 +188,12 @@ def audited(folder: Path, judge: str) -> str:
         (lambda folder: (folder / "both" / "manifest.json").unlink(), "it has no manifest"),
         (other_judge, "One way of scoring: the scores were made in different ways"),
         (unscored_and_unlabelled, "% of a system's answers have neither a score nor a label that counts"),
-        (with_unknown_ids, "Labels of answers of these runs: 1 labelled answer could not be joined (no such answer"),
-        (of_another_text, "1 labelled answer could not be joined (the text of the answer is not the one"),
-        (labelled_twice, "One label of a rater for an answer: 1 label were given again."),
+        (
+            with_unknown_ids,
+            "Labels of answers of these runs: 1 labelled answer (b-999) could not be joined (no such answer",
+        ),
+        (of_another_text, "1 labelled answer (a-6) could not be joined (the text of the answer is not the one"),
+        (labelled_twice, "One label of a rater for an answer: 1 label was given again."),
         (with_an_empty_one, "Labels with a value: 1 line of"),
         (rescored(lambda _: None, stopping={"rule": {}}), "A run with a fixed number of questions:"),
     ],
@@ -273,7 +276,7 @@ def test_answers_that_were_drawn_and_are_gone_are_named(claimed: Claimed):
     without(folder, lambda record: int(record["id"][2:]) < 40, "both/examples.jsonl")
     found = certify(claimed)
     assert not found["granted"]
-    assert any("80 answers of the draw are not in these runs, or have another text" in why for why in found["missing"])
+    assert any("80 answers of the draw are no longer there (" in why for why in found["missing"])
 
 
 def test_answers_with_another_text_than_the_drawn_ones_are_named(claimed: Claimed):
@@ -282,9 +285,10 @@ def test_answers_with_another_text_than_the_drawn_ones_are_named(claimed: Claime
     write_jsonl(folder / "both" / "examples.jsonl", [{**one, "answer": f"Text of {one['id']}."} for one in examples])
     claimed = of_a_draw(claimed)
     assert certify(claimed)["granted"]
-    write_jsonl(folder / "both" / "examples.jsonl", [{**one, "answer": f"New of {one['id']}."} for one in examples])
+    changed = [{**one, "answer": f"{'New' if int(one['id'][2:]) < 40 else 'Text'} of {one['id']}."} for one in examples]
+    write_jsonl(folder / "both" / "examples.jsonl", changed)
     found = certify(claimed)
-    assert any("240 answers of the draw are not in these runs, or have another text" in why for why in found["missing"])
+    assert any("80 answers have another text now (a-0, a-1, a-2 and 77 more)" in why for why in found["missing"])
 
 
 def test_answers_that_no_draw_could_choose_are_named(claimed: Claimed):
@@ -295,7 +299,7 @@ def test_answers_that_no_draw_could_choose_are_named(claimed: Claimed):
     write_jsonl(folder / "labels.jsonl", given)
     assert certify(replace(claimed, runs=(str(folder / "few"),), draw=str(draw)))["granted"]
     found = certify(replace(claimed, draw=str(draw)))
-    assert any("60 answers of these systems could not be drawn" in why for why in found["missing"])
+    assert any("60 answers are not in the draw (a-90, a-91, a-92 and 57 more)" in why for why in found["missing"])
 
 
 def test_systems_that_were_drawn_count_though_their_runs_are_not_given(claimed: Claimed):

@@ -23,19 +23,28 @@ import orjson
 import longmark
 from longmark.analysis.audit import findings
 from longmark.analysis.compare.checks import check_scoring
-from longmark.analysis.corrected import Correction, correct_runs, other_answers, raters_in_words, remedy_of
+from longmark.analysis.corrected import Correction, correct_runs, misfits_in_words, raters_in_words, remedy_of
 from longmark.errors import UnknownName, UserError
 from longmark.records.files import read_object
 from longmark.report.document import Document, Section
 from longmark.report.format import counted, listed
 from longmark.report.page import as_json
 from longmark.report.tables import Column, Table
+from longmark.scores.answer_texts import OTHER_TEXT
 from longmark.scores.draws import Claim, parsed_claim
 from longmark.scores.files import paths_given
 from longmark.scores.label_scales import DeclaredScale, shown_classes
+from longmark.scores.labels import first_few
 from longmark.scores.paired import read_scores
 from longmark.stats.agreement import Agreement, krippendorff_alpha
-from longmark.stats.corrected import FEWEST, FEWEST_COVERED, FEWEST_RATERS, CorrectedEstimate
+from longmark.stats.corrected import (
+    FEWEST,
+    FEWEST_COVERED,
+    FEWEST_RATERS,
+    NO_SCALE,
+    NOT_TOLD_APART,
+    CorrectedEstimate,
+)
 from longmark.stats.looks import CLAIM_ERROR
 from longmark.stats.results import Estimate
 
@@ -92,7 +101,7 @@ def certify(claimed: Claimed) -> Certificate:
         audited = [f"{one.judge} {one.says}." for one in its if one.judge in models.get("judge", ())]
         if not audited:
             missing.append(f"An audit of this judge on {metric}: {claimed.audit} has none.")
-    missing += _not_shown(found, difference)
+    missing += _not_shown(claimed, found, difference)
     return {
         FORM: RULES,
         "claim": f"{better} is better than {worse} on {metric}",
@@ -117,7 +126,7 @@ def certify(claimed: Claimed) -> Certificate:
             "drawn": found.drawn and [_rounded(one) for one in found.drawn],
             "seeds": list(family.seeds),
             "without_hash": found.unhashed,
-            "without_answer": dict(sorted(found.unjoined.items())),
+            "without_answer": {why: len(ids) for why, ids in sorted(found.unjoined.items())},
         },
         "error": {
             "chance_of_a_false_claim": CLAIM_ERROR,
@@ -162,10 +171,10 @@ def _missing(claimed: Claimed, found: Correction, agreement: Agreement | None) -
         yield f"One way of scoring: {str(error).partition(' Score them again')[0]}".replace("\n", " ")
     for name in claimed.parts()[:2]:
         if (mean := of.means.get(name)) is None:
-            yield f"Scores of {name} on {of.metric}."
+            yield f"Scores of {name} on {of.metric}: it has none. Score its answers by `longmark run`."
         elif mean.labelled < FEWEST_COVERED:
             few = f"{mean.labelled} of at least {FEWEST_COVERED} answers"
-            yield f"Labels of {name}: {few}. Draw more by `longmark label next`."
+            yield f"Labels of {name}: {few}. {_more_labels(claimed, found)}"
     yield from _unfit_labels(claimed, found)
     yield from _unfit_runs(found)
     yield from (f"One name for each rater: {why} Give each person one name." for why in found.alike)
@@ -174,12 +183,28 @@ def _missing(claimed: Claimed, found: Correction, agreement: Agreement | None) -
     elif (shared := min(_by_several(found).values(), default=0)) < FEWEST:
         yield (
             f"Answers of each system that two raters or more labelled: at least {FEWEST}, found {shared}. Without them "
-            "strict raters cannot be told from bad answers."
+            "strict raters cannot be told from bad answers: let two raters or more label the same answers."
         )
     elif agreement.value is None or (agreement.low is None and agreement.value < 1):
-        yield f"Agreement of raters: {agreement.reason}."
+        yield f"Agreement of raters: {agreement.reason}. Let two raters or more label more of the same answers."
     elif agreement.low is not None and agreement.low <= 0:
-        yield f"Raters who agree: Krippendorff's alpha may be 0 ({_interval(_figures(agreement))})."
+        yield (
+            f"Raters who agree: Krippendorff's alpha may be 0 ({_interval(_figures(agreement))}). Read with them some "
+            "answers on which they differ, sharpen the guidelines, and have the answers of a new draw labelled."
+        )
+
+
+def _more_labels(claimed: Claimed, found: Correction) -> str:
+    """How more labels are drawn, if the plan allows another draw."""
+    looks = found.family.looks
+    if looks.planned is not None and looks.number is not None and looks.number >= looks.planned:
+        used = "The one look that was planned is used" if looks.planned == 1 else f"All {looks.planned} looks are used"
+        return (
+            f"{used}: plan a new study with more answers and labels of its own (`longmark label next --n N --out "
+            "FILE`, without --earlier)."
+        )
+    earlier = "" if claimed.draw is None else f" --earlier {claimed.draw}"
+    return f"Draw more by `longmark label next{earlier}`."
 
 
 def _unfit_runs(found: Correction) -> Iterator[str]:
@@ -201,43 +226,68 @@ def _unfit_labels(claimed: Claimed, found: Correction) -> Iterator[str]:
             "label next` and give its file by --draw; or add --equal-chances, if each answer was chosen with the same "
             "chance."
         )
-    for why, count in found.unjoined.items():
-        labels = counted(count, "labelled answer")
-        mend = "Mend their ids, or leave them out."
+    for why, ids in found.unjoined.items():
+        labels = f"{counted(len(ids), 'labelled answer')} ({first_few(ids, 3)})"
+        mend = "Label the new text, or leave these labels out." if why == OTHER_TEXT else _MEND_IDS
         yield f"Labels of answers of these runs: {labels} could not be joined ({why}). {mend}"
+    if found.departures:
+        yield (
+            f"The answers that were drawn: {found.departures.in_words()}. Certify the run that {claimed.draw} was "
+            "drawn from, or draw and label anew."
+        )
+    for why in misfits_in_words(family):
+        yield f"The labels that were drawn: {why}. Certify all labels of the draw, or draw anew."
     if found.empty:
         lines = counted(found.empty, "line")
-        yield f"Labels with a value: {lines} of {found.file} have none. Have them labelled, or leave them out."
+        yield f"Labels with a value: {lines} of {found.file} without one. Have them labelled, or leave them out."
     if found.replaced:
-        labels = counted(found.replaced, "label")
-        yield f"One label of a rater for an answer: {labels} were given again. Keep the one that counts."
+        labels = counted(found.replaced, "label was", "labels were")
+        yield f"One label of a rater for an answer: {labels} given again. Keep the one that counts."
     if family.unlabelled:
-        answers = counted(family.unlabelled, "answer")
-        yield f"Labels of every drawn answer: {answers} of {claimed.draw} have none. Have them labelled."
+        answers = counted(len(family.unlabelled), "answer")
+        named = first_few(family.unlabelled, 3)
+        yield f"Labels of every drawn answer: {answers} of {claimed.draw} without one ({named}). Have them labelled."
     if family.undrawn:
-        answers = counted(family.undrawn, "labelled answer")
+        answers = f"{counted(len(family.undrawn), 'labelled answer')} ({first_few(family.undrawn, 3)})"
         yield f"Labels of drawn answers only: {answers} were not drawn by {claimed.draw}. Leave these labels out."
-    for why in other_answers(family):
-        yield f"The answers that were drawn: {why}. Certify the runs and labels of the draw, or draw anew."
     better, worse, metric = claimed.parts()
     if not family.may_claim(better, worse, metric):
         yield f"A planned claim: the draw was for {listed(family.planned)}. Draw new answers for another claim."
 
 
-def _not_shown(found: Correction, difference: CorrectedEstimate | None) -> Iterator[str]:
+_MEND_IDS = "Mend their ids, or leave them out."
+
+
+def _not_shown(claimed: Claimed, found: Correction, difference: CorrectedEstimate | None) -> Iterator[str]:
     """Why the corrected difference does not show the claim: it has no interval, or its interval holds 0."""
     if difference is None:
-        yield "A corrected difference with an interval: no labels for it."
+        yield f"A corrected difference with an interval: it has no labels. {_more_labels(claimed, found)}"
     elif difference.low is None:
-        remedy = f" {remedy_of(found, [difference.reason])}" if difference.reason else ""
-        yield f"A corrected difference with an interval: {difference.reason}.{remedy}"
+        yield f"A corrected difference with an interval: {_without_interval(claimed, found, difference)}"
     elif difference.low <= 0:
         yield (
             f"A difference above 0: the corrected one is {_interval(_figures(difference))}, over "
-            f"{found.family.in_words()}. The claim is not shown."
+            f"{found.family.in_words()}. {_no_claim(claimed, found, difference)}"
         )
         if difference.unknown and difference.value is not None and difference.value > 0:
             yield f"Scores or labels of all answers: {difference.remark}."
+
+
+def _without_interval(claimed: Claimed, found: Correction, difference: CorrectedEstimate) -> str:
+    """Why a difference has no interval, of which system that is said, and what to do."""
+    means = found.metrics[0].means.items()
+    whose = "; ".join(f"{name}: {mean.reason}" for name, mean in means if mean.low is None and mean.reason)
+    why = whose or difference.reason or "no reason is known"
+    few_labels = not any(known in why for known in (NO_SCALE, NOT_TOLD_APART))
+    return f"{why}. {_more_labels(claimed, found) if few_labels else remedy_of(found, [why])}"
+
+
+def _no_claim(claimed: Claimed, found: Correction, difference: CorrectedEstimate) -> str:
+    """What is left to do where the interval holds 0 or lies below it."""
+    better, worse, _ = claimed.parts()
+    if difference.high is not None and difference.high < 0:
+        return f"The labels show the opposite: {worse} is above {better}."
+    return f"These labels do not show the claim; more of them may. {_more_labels(claimed, found)}"
 
 
 def _agreement(found: Correction) -> Agreement | None:
@@ -262,13 +312,13 @@ def _by_several(found: Correction) -> dict[str, int]:
 _VOID_IF = [
     "An input is not the file with this SHA-256.",
     "Labelled answers were chosen in another way than is said here, or by their scores or texts.",
-    "A rater saw which system an answer is of, or the judge's score.",
+    "A rater saw which system an answer is of, or its score.",
     "More labels than this look's were seen when the claim was made, or there was an earlier draw of these answers.",
     "Another claim was made from the same labels with another plan, or with another number of looks.",
     "Drawn answers were left unlabelled because of what they say.",
     "A rater, a rater's labels or another label of these answers are not in the file of labels.",
     "Two names of raters are of one person, or a rater saw another's labels.",
-    "The systems, their questions or the judge have changed since: it is about these answers only.",
+    "The systems, their questions or the way of scoring have changed since: it is about these answers only.",
 ]
 
 
@@ -284,7 +334,13 @@ def _assumptions(claimed: Claimed, found: Correction, agreement: Agreement | Non
         "The questions are a sample of those that matter; questions of a cluster "
         f"({claimed.cluster}) depend on each other, others do not."
     )
-    if found.unhashed:
+    if found.unhashed and found.departures.texts_compared:
+        yield (
+            f"The raters saw the texts that were drawn: by the hashes of the draw these are the answers, but "
+            f"{counted(found.unhashed, 'label carries', 'labels carry')} none of the labelled text (answer_sha256), as "
+            "labels of `longmark annotate export` do."
+        )
+    elif found.unhashed:
         yield (
             f"The labels are of these answers: {counted(found.unhashed, 'label carries', 'labels carry')} no hash of "
             "the labelled text (answer_sha256), as labels of `longmark annotate export` do."
@@ -368,14 +424,14 @@ def _rounded(value: Any) -> Any:
 
 def document(found: Certificate) -> Document:
     """The certificate for people: the result in words, what is missing, what it rests on, what voids it."""
-    claim, about, judge = found["claim"], found["labels"], found["judge"]
-    title = f"{'Certified' if found['granted'] else 'Not certified'}: {claim}{_for_whom(found)}"
+    about, judge = found["labels"], found["judge"]
     sections = [Section("Result", _result(found), (_figures_table(found),), note=_FIGURES.format(**about))]
     if found["missing"]:
         count = counted(len(found["missing"]), "condition is", "conditions are")
         sections.insert(0, _list("What is missing", f"{count} not met. Each line says what to do.", found["missing"]))
     agreement = about["agreement"]
     chosen = "with equal chances, as stated" if found["options"]["equal_chances"] else "not known"
+    audit = " ".join(judge["audit"] or ()) or ("not audited" if judge["models"] else "there is no judge")
     facts = [
         ("labelled answers", ", ".join(f"{count:,} of {name}" for name, count in about["answers"].items())),
         ("raters", about["raters"]),
@@ -388,8 +444,12 @@ def document(found: Certificate) -> Document:
         ),
         ("chosen", "with known probabilities" if about["drawn"] else chosen),
         ("error", f"at most {100 * CLAIM_ERROR:g} % for any false claim, over {found['error']['shared_over']}"),
-        ("judge", "; ".join(f"{role}: {listed(names)}" for role, names in judge["models"].items()) or "no model"),
-        ("audit of the judge", " ".join(judge["audit"]) if judge["audit"] else "not audited"),
+        (
+            "scored by",
+            "; ".join(f"{role}: {listed(names)}" for role, names in judge["models"].items())
+            or "a metric without a model",
+        ),
+        ("audit of the judge", audit),
     ]
     columns = (Column("what", lambda row: row[0]), Column("", lambda row: row[1], key="fact"))
     rests = "What must be true for the result to hold. The rest is arithmetic on the inputs."
@@ -398,13 +458,13 @@ def document(found: Certificate) -> Document:
     made = found["made"]
     return Document(
         "certificate",
-        title,
+        title_of(found),
         "What scores and people's labels show of two systems.",
         (
             *sections,
             _list("What it rests on", rests, found["assumptions"]),
             _list("What voids it", "The certificate says nothing any more if one of these is true.", found["void_if"]),
-            Section("Labels and judge", "Who labelled, and who scored.", (Table("about", "Facts", columns, facts),)),
+            Section("Labels and scores", "Who labelled, and what scored.", (Table("about", "Facts", columns, facts),)),
             Section("Inputs", "The command longmark verify computes these again, and the result from them.", (inputs,)),
         ),
         settings={"Options": found["options"], "Made": made["at"]},
@@ -416,6 +476,12 @@ _FIGURES = (
     "In the units of the labels ({name}, {from:g} to {to:g}), corrected by them. Each mean has its own 95 % interval; "
     "that of the difference is simultaneous over all claims and looks, and is the one of compare --labels."
 )
+
+
+def title_of(certificate: Certificate) -> str:
+    """What is certified, or not, and of which raters: the title of the page, and the line of `verify`."""
+    granted = "Certified" if certificate["granted"] else "Not certified"
+    return f"{granted}: {certificate['claim']}{_for_whom(certificate)}"
 
 
 def _for_whom(found: Certificate) -> str:
@@ -461,6 +527,7 @@ def _result(found: Certificate) -> str:
         f"{made['low']:.2f} to "
         f"{made['high']:.2f}."
     )
+    says += f" {made['remark']}." if made.get("remark") else ""
     bias = made.get("bias", {})
     if bias.get("low") is not None and not bias["low"] <= 0 <= bias["high"]:
         says += f" The scores favour {better if bias['value'] > 0 else worse}; the labels correct this."

@@ -13,7 +13,6 @@ is the same inference. Needs the extra `stats`.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -36,10 +35,10 @@ from longmark.report.tables import Column
 from longmark.scores.answer_texts import ANSWER_SHA256, OTHER_TEXT, labels_of_other_answers
 from longmark.scores.answers import read_answers
 from longmark.scores.clusters import QUESTION
-from longmark.scores.draws import DrawnAnswer, draw_number, parsed_claim, read_draw
+from longmark.scores.draws import Departures, DrawnAnswer, draw_number, parsed_claim, read_draw
 from longmark.scores.files import name_of, paths_given, shortest_names
 from longmark.scores.label_scales import DeclaredScale
-from longmark.scores.labels import FINAL, PROBABILITY, ColumnOptions, Labels, decisive, order_for
+from longmark.scores.labels import FINAL, PROBABILITY, ColumnOptions, Labels, decisive, first_few, order_for
 from longmark.scores.observations import Observation
 from longmark.scores.paired import BY_EACH, BY_RUN, Scores, read_scores
 from longmark.stats.corrected import (
@@ -59,6 +58,8 @@ from longmark.stats.corrected import (
 )
 from longmark.stats.looks import UNKNOWN_LOOKS, Looks
 
+NOT_PLANNED = "not planned with the first draw: nothing can be claimed of this pair"
+"""The remark of a pair that is none of the planned claims."""
 Cell = tuple[int, int]
 """The places of a question and of a system."""
 
@@ -107,25 +108,32 @@ class CorrectedMetric:
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """What `correct` found. joined: labelled answers with a row; unjoined: reason -> answers without; raters: how many;
-    drawn: the least and the greatest inclusion probability, None where the labels have none; rated: rater -> cell ->
-    label of all raters, also where a final label counts; labelled: what was corrected, and by what; family: which
-    claims share the error; declared: the scale that the file declares, None if it does not; notices: what else of runs
-    and labels should be known; unhashed: labels without a hash of the labelled text; empty: lines without a value;
-    replaced: labels in whose place a later one of the same rater counts; alike: names of raters that look the same."""
+    """What `correct` found.
+
+    joined, unjoined   labelled answers with a row; reason -> the ids of those without
+    raters, drawn      how many raters; the least and the greatest inclusion probability, None where there is none
+    rated, labelled    rater -> cell -> label of all raters, also where a final label counts; what was corrected by what
+    family, departures which claims share the error; how the answers are not those that were drawn
+    declared           the scale that the file declares, None if it does not
+    notices            what else of runs and labels should be known
+    unhashed           labels without a hash of the labelled text
+    empty, replaced    lines without a value; labels in whose place a later one of the same rater counts
+    alike              names of raters that look the same
+    """
 
     file: str
     label: str
     scale: Scale
     metrics: tuple[CorrectedMetric, ...]
     joined: int
-    unjoined: Mapping[str, int]
+    unjoined: Mapping[str, tuple[str, ...]]
     raters: int
     drawn: tuple[float, float] | None
     rated: Mapping[str, Mapping[Cell, float]] = field(repr=False)
     labelled: Labelled = field(repr=False)
     family: Family
     options: CorrectionOptions
+    departures: Departures = field(default_factory=Departures)
     declared: DeclaredScale | None = None
     notices: tuple[str, ...] = ()
     unhashed: int = 0
@@ -164,19 +172,16 @@ class Correction:
 class Family:
     """The claims that share one error. claims: how many; planned: those that were planned, empty if none were; labels:
     how many labels could have been claimed from; looks: how often the labels are looked at; undrawn: labelled answers
-    that no draw chose; unlabelled: drawn answers without a label, which count as a further look until they have one;
-    gone: answers of the draw that these runs do not have, or with another text; new: answers of the compared systems
-    that the draw could not choose; seeds: of the draws; misfits: system -> how many answers the labels stand for by
+    that no draw chose; unlabelled: drawn answers without a label, which count as a further look until they have one
+    (both by their ids); seeds: of the draws; misfits: system -> how many answers the labels stand for by
     their probabilities, and how many there are, where that cannot be chance."""
 
     claims: int
     planned: tuple[str, ...] = ()
     labels: int = 1
     looks: Looks = UNKNOWN_LOOKS
-    undrawn: int = 0
-    unlabelled: int = 0
-    gone: int = 0
-    new: int = 0
+    undrawn: tuple[str, ...] = ()
+    unlabelled: tuple[str, ...] = ()
     seeds: tuple[int, ...] = ()
     misfits: Mapping[str, tuple[float, int]] = field(default_factory=dict)
 
@@ -232,40 +237,43 @@ def correct_runs(runs: str | Path | Sequence[str | Path], labels: GivenLabels, *
         several = _claimable(human, own, chosen)
     scale, scale_of_raters = (
         scale_of(
-            [Rating(name, one.rater, one.value, one.line) for one in its],
+            [Rating(name, label.rater, label.value, label.line) for label in labels_of_scale],
             order_for(chosen.order, name),
             file,
             declared,
+            keep_numbers=True,
         )
-        for its in (given, of_raters or given)
+        for labels_of_scale in (given, of_raters or given)
     )
     if not scale.numeric:
         raise UserError(f"{file}: {name} has no numbers; give the order of its values: --order {name}=LOWEST,…,HIGHEST")
-    cells_of, digests = _cells(paths, scores)
-    values, unjoined = _joined(given, scale, cells_of, digests)
+    places = [scores.systems.index(system) for system in chosen.systems or scores.systems]
+    answers = list(answers_of(paths, scores))
+    cells_of, digests = _cells(answers)
+    drawn_answers = None if chosen.draw is None else read_draw(Path(chosen.draw))
+    asked = {cell for metric in metrics for cell in asked_of(scores, metric, places)}
+    departures, changed = _departures(drawn_answers or (), answers, asked)
+    values, unjoined = _joined(given, scale, cells_of, digests, changed)
     if not values:
         raise UserError(
             f"{file}: no label belongs to an answer of these systems: "
-            + "; ".join(f"{why} ({count:,})" for why, count in unjoined.items())
+            + "; ".join(f"{why} ({len(ids):,}: {first_few(ids, 3)})" for why, ids in unjoined.items())
         )
     cells = sorted({cell for labels_of_rater in values.values() for cell in labels_of_rater})
-    drawn_answers = None if chosen.draw is None else read_draw(Path(chosen.draw))
     chances = _chances(given, file) if drawn_answers is None else _chances_drawn(drawn_answers)
-    places = [scores.systems.index(name) for name in chosen.systems or scores.systems]
     bounds = (scale.low, scale.high) if _declared(scale) and scale.low is not None and scale.high is not None else None
     tables = Labelled(scores, values, _weights(chances, cells_of), bounds)
-    labelled_places = [place for place in places if any(cell[1] == place for cell in cells)]
-    asked = {cell for metric in metrics for cell in tables.asked(metric, labelled_places)}
-    family = _family(scores, chosen, drawn_answers, set(cells), cells_of, digests, asked, several)
+    family = _family(scores, chosen, drawn_answers, set(cells), cells_of, several)
     family = replace(family, misfits=_misfits(tables, metrics, places))
     return Correction(
         *(file, name, scale, tuple(_metric(tables, metric, places, chosen, family) for metric in metrics)),
         *(len(cells), unjoined, len(values.keys() - {FINAL}) or 1),
         drawn=(min(chances.values()), max(chances.values())) if chances else None,
-        rated=_joined(of_raters, scale_of_raters, cells_of, digests)[0],
+        rated=_joined(of_raters, scale_of_raters, cells_of, digests, changed)[0],
         labelled=tables,
         family=family,
         options=chosen,
+        departures=departures,
         notices=(*scores.notices, *notices),
         declared=declared,
         unhashed=sum(not label.given.get(ANSWER_SHA256) for label in given),
@@ -297,32 +305,26 @@ def _family(
     answers: Sequence[DrawnAnswer] | None,
     labelled: Collection[Cell],
     cells_of: Mapping[str, Mapping[Cell, set[str]]],
-    digests: _Digests,
-    asked: Collection[Cell],
     labels: int,
 ) -> Family:
-    """What the error is shared over. asked: the cells of the compared systems that have an answer; labels: how many
-    could have been chosen. UserError for a planned claim that is about other systems or metrics."""
+    """What the error is shared over. labels: how many could have been chosen. UserError for a planned claim that is
+    about other systems or metrics."""
     systems = len(scores.systems)
     if answers is None:
         return Family(_claims(systems, scores) * labels, labels=labels, looks=Looks(planned=options.looks))
     plan = answers[0].plan
     claims = [parsed_claim(text) for text in plan.claims]
-    drawn, could_be, gone = set[Cell](), set[Cell](), list[DrawnAnswer]()
-    for answer in answers:
-        cells = {
-            cell
-            for cell, names in cells_of.get(answer.example_id, {}).items()
-            if not answer.system or answer.system in names
-        }
-        could_be |= cells
-        drawn |= cells if answer.drawn else set()
-        texts = {text for cell in cells for text in digests.get((answer.example_id, cell), ())}
-        if not cells or (texts and not any(map(answer.is_of, texts))):
-            gone.append(answer)
+    drawn = {
+        cell
+        for answer in answers
+        if answer.drawn
+        for cell, names in cells_of.get(answer.example_id, {}).items()
+        if not answer.system or answer.system in names
+    }
     known = {name for names_of in cells_of.values() for names in names_of.values() for name in names}
-    left_out = {answer.system for answer in gone} - known  # whole systems: other runs of the same draw
-    unlabelled = len(drawn - set(labelled))
+    left_out = {answer.system for answer in answers} - known - {""}  # whole systems: other runs of the same draw
+    ids = _ids(cells_of)
+    unlabelled = tuple(ids[cell] for cell in sorted(drawn - set(labelled)))
     looks = Looks() if unlabelled else Looks(draw_number(answers), plan.looks)
     if options.looks is not None:
         raise UserError("the number of looks is the draw's: omit --looks where --draw is given")
@@ -332,12 +334,59 @@ def _family(
         planned,
         labels,
         looks,
-        undrawn=len(set(labelled) - drawn),
+        undrawn=tuple(ids[cell] for cell in sorted(set(labelled) - drawn)),
         unlabelled=unlabelled,
-        gone=sum(answer.system not in left_out for answer in gone),
-        new=len(set(asked) - could_be),
         seeds=plan.seeds,
     )
+
+
+def _ids(cells_of: Mapping[str, Mapping[Cell, set[str]]]) -> dict[Cell, str]:
+    """The first id of each cell's answers."""
+    ids: dict[Cell, str] = {}
+    for example_id, cells in cells_of.items():
+        for cell in cells:
+            ids.setdefault(cell, example_id)
+    return ids
+
+
+def _departures(
+    drawn: Sequence[DrawnAnswer], answers: Sequence[ScoredAnswer], asked: Collection[Cell]
+) -> tuple[Departures, set[tuple[str, Cell]]]:
+    """How the answers are not those that were drawn, and those of another text now, each with its id and cell. A
+    system that the draw does not have is no departure. asked: the cells of the
+    compared systems that have an answer."""
+    if not drawn:
+        return Departures(), set()
+    of_id: dict[str, list[ScoredAnswer]] = {}
+    for answer in answers:
+        of_id.setdefault(answer.example_id, []).append(answer)
+    names = {name for answer in answers for name in answer.names}
+    systems = {answer.system for answer in drawn}
+    had_texts = {answer.system for answer in drawn if answer.digest is not None}
+    have_texts = {name for answer in answers if answer.digest is not None for name in answer.names}
+    changed, removed = list[ScoredAnswer](), list[str]()
+    for before in drawn:
+        now = [answer for answer in of_id.get(before.example_id, ()) if before.system in ("", *answer.names)]
+        texts_known = before.system in had_texts and (before.system in have_texts or not before.system)
+        if not now and before.system in ("", *names):
+            removed.append(before.example_id)
+        elif now and texts_known and all(answer.digest != before.digest for answer in now):
+            changed += now
+    known = {(answer.example_id, answer.system) for answer in drawn}
+    added = [
+        answer.example_id
+        for answer in answers
+        if answer.cell in asked
+        and ("" in systems or systems & answer.names)
+        and not any((answer.example_id, name) in known for name in ("", *answer.names))
+    ]
+    departures = Departures(
+        tuple(dict.fromkeys(answer.example_id for answer in changed)),
+        tuple(dict.fromkeys(added)),
+        tuple(dict.fromkeys(removed)),
+        texts_compared=bool(had_texts and have_texts),
+    )
+    return departures, {(answer.example_id, answer.cell) for answer in changed}
 
 
 def _claims(systems: int, scores: Scores) -> int:
@@ -356,7 +405,7 @@ def _misfits(tables: Labelled, metrics: Sequence[str], places: Sequence[int]) ->
     for metric in metrics:
         table = tables.table(metric)
         for place in places:
-            there = [question for question, _ in tables.asked(metric, [place])]
+            there = [question for question, _ in asked_of(tables.scores, metric, [place])]
             weights = np.zeros(len(table.scores))
             weights[there] = np.where(np.isnan(table.labels), 0.0, table.weight())[there, place]
             of_clusters = np.bincount(table.numbers, weights)
@@ -456,12 +505,12 @@ _Digests = Mapping[tuple[str, Cell], set[str]]
 
 
 def _cells(
-    paths: Sequence[Path], scores: Scores
+    answers: Iterable[ScoredAnswer],
 ) -> tuple[dict[str, dict[Cell, set[str]]], dict[tuple[str, Cell], set[str]]]:
     """example_id -> the cells of its answers, each with the names that its system goes by; and the texts' digests."""
     names: dict[str, dict[Cell, set[str]]] = {}
     digests: dict[tuple[str, Cell], set[str]] = {}
-    for answer in answers_of(paths, scores):
+    for answer in answers:
         names.setdefault(answer.example_id, {}).setdefault(answer.cell, set()).update(answer.names)
         if answer.digest is not None:
             digests.setdefault((answer.example_id, answer.cell), set()).add(answer.digest)
@@ -473,22 +522,32 @@ def _texts(texts: set[str], _: Observation) -> set[str]:
 
 
 def _joined(
-    given: Iterable[Observation], scale: Scale, cells: Mapping[str, Mapping[Cell, set[str]]], digests: _Digests
-) -> tuple[dict[str, dict[Cell, float]], Counter[str]]:
-    """rater -> cell -> the mean of their labels there; and why others have no cell, with how many answers."""
+    given: Iterable[Observation],
+    scale: Scale,
+    cells: Mapping[str, Mapping[Cell, set[str]]],
+    digests: _Digests,
+    changed: Collection[tuple[str, Cell]],
+) -> tuple[dict[str, dict[Cell, float]], dict[str, tuple[str, ...]]]:
+    """rater -> cell -> the mean of their labels there; and why others have no cell, with the ids of their answers.
+    changed: answers of another text than when they were drawn, which is what labels without a hash are of."""
     numbers: dict[str, dict[Cell, list[float]]] = {}
     without: dict[tuple[str, str], str] = {}
     for one in given:
         of = [cell for cell, names in cells.get(one.example_id, {}).items() if not one.system or one.system in names]
         texts = digests.get((one.example_id, of[0]), set()) if len(of) == 1 else set()
-        if labels_of_other_answers([one], partial(_texts, texts)):
+        unhashed = not one.given.get(ANSWER_SHA256)
+        is_changed = len(of) == 1 and unhashed and (one.example_id, of[0]) in changed
+        if is_changed or labels_of_other_answers([one], partial(_texts, texts)):
             without[one.example_id, one.system] = OTHER_TEXT
         elif len(of) == 1:
             numbers.setdefault(one.rater, {}).setdefault(of[0], []).append(scale.number[text_of(one.value)])
         else:
             without[one.example_id, one.system] = SEVERAL if of else NO_ANSWER
     means = {rater: {cell: sum(its) / len(its) for cell, its in own.items()} for rater, own in numbers.items()}
-    return means, Counter(without.values())
+    reasons: dict[str, list[str]] = {}
+    for (example_id, _), why in without.items():
+        reasons.setdefault(why, []).append(example_id)
+    return means, {why: tuple(ids) for why, ids in reasons.items()}
 
 
 def _labels_of(values: Mapping[Cell, float], shape: tuple[int, ...]) -> NDArray[np.float64]:
@@ -497,6 +556,12 @@ def _labels_of(values: Mapping[Cell, float], shape: tuple[int, ...]) -> NDArray[
     for cell, value in values.items():
         labels[cell] = value
     return labels
+
+
+def asked_of(scores: Scores, metric: str, places: Sequence[int]) -> list[Cell]:
+    """The cells of these systems that have an answer, with a score or without."""
+    answered = ~np.isnan(scores.matrix(metric, unscored=0.0))
+    return [(int(question), place) for place in places for question in np.flatnonzero(answered[:, place])]
 
 
 @dataclass(frozen=True, slots=True)
@@ -523,11 +588,6 @@ class Labelled:
         lost = [self._lost(metric, system, unscored) for system in self.scores.systems]
         clusters = None if self.scores.cluster == QUESTION else self.scores.clusters
         return LabelledScores(matrix, labels, weights, None, clusters, of_raters, unscored, lost, self.bounds)
-
-    def asked(self, metric: str, places: Sequence[int]) -> list[Cell]:
-        """The cells of these systems that have an answer, with a score or without."""
-        answered = ~np.isnan(self.scores.matrix(metric, unscored=0.0))
-        return [(int(question), place) for place in places for question in np.flatnonzero(answered[:, place])]
 
     def _lost(self, metric: str, system: str, unscored: NDArray[np.float64]) -> float:
         """How many answers of a system are missing of which no row tells the question."""
@@ -559,10 +619,13 @@ def _metric(
         adjusted = None if pair.p is None else min(1.0, pair.p * (1 - options.level) / (2 * error))
         level = (1 + options.level) / 2
         method = f"{pair.method}, simultaneous" if pair.method else ""
+        names = scores.systems[first], scores.systems[second]
+        if not any(family.may_claim(*ordered, metric) for ordered in (names, names[::-1])):
+            pair = replace(pair, remark="; ".join(filter(None, (pair.remark, NOT_PLANNED))))
         pair = replace(pair, p=adjusted, level=level, method=method, error=error)
         if pair.people is not None:
             pair = replace(pair, people=replace(pair.people, level=level, method=f"{pair.people.method}, simultaneous"))
-        pairs[scores.systems[first], scores.systems[second]] = pair
+        pairs[names] = pair
     margin = options.margin
     checked = {} if margin is None else {place: transport(table, place, margin, options.seed) for place in places}
     transports = {scores.systems[place]: result for place, result in checked.items()}
@@ -593,7 +656,7 @@ def section(found: Correction) -> Section:
     metric = Column("metric", lambda row: row[0], kind="metric")
     system, first, second = Column("system", _at(1)), Column("first", _at(1)), Column("second", _at(2))
     biased = not found.options.calibrate
-    note = _MEANS.format(found.label) + (_BIAS.format(_BIAS_OF[0]) if biased else "")
+    note = _MEANS.format(units_in_words(found)) + (_BIAS.format(_BIAS_OF[0]) if biased else "")
     grids = [_grid("corrected-means", "Corrected means", (metric, system), means, note, biased=biased)]
     if pairs:
         alpha = 1 - found.options.level
@@ -630,6 +693,15 @@ _TRANSPORT = (
     "inside ± {:g}, so that the others' labels would have corrected this system as well. fail: outside, since the "
     "judge treats it differently, or since it is better or worse than noisy scores can show."
 )
+
+
+def units_in_words(correction: Correction) -> str:
+    """The label and its scale, as a part of a sentence."""
+    scale = correction.scale
+    if scale.low is None or scale.high is None:
+        return correction.label
+    seen = "" if correction.labelled.bounds is not None else ", as seen"
+    return f"{correction.label}, {scale.low:g} to {scale.high:g}{seen}"
 
 
 def _at(place: int) -> Callable[[Sequence[str]], str]:
@@ -735,13 +807,8 @@ def raters_in_words(correction: Correction) -> str:
     )
 
 
-def other_answers(family: Family) -> Iterator[str]:
-    """How the answers of a draw differ from those of the runs, and their probabilities from the labels."""
-    if family.gone:
-        answers = counted(family.gone, "answer")
-        yield f"{answers} of the draw are not in these runs, or have another text: what is left is no sample"
-    if family.new:
-        yield f"{counted(family.new, 'answer')} of these systems could not be drawn, and the labels say nothing of them"
+def misfits_in_words(family: Family) -> Iterator[str]:
+    """How the probabilities of the labelled answers do not fit the number of answers."""
     for system, (estimate, answers_of_system) in family.misfits.items():
         if not family.unlabelled:
             yield (
@@ -753,7 +820,7 @@ def other_answers(family: Family) -> Iterator[str]:
 
 def _note(found: Correction) -> str:
     how = "calibrated by one isotonic regression for all systems" if found.options.calibrate else "as they are"
-    lost = "; ".join(f"{count:,} {why}" for why, count in found.unjoined.items())
+    lost = "; ".join(f"{len(ids):,} ({why}: {first_few(ids, 3)})" for why, ids in found.unjoined.items())
     chances = " to ".join(dict.fromkeys(f"{chance:.3g}" for chance in found.drawn or ()))
     sample = f"a random sample of all{f', drawn with the probabilities {chances}' if chances else ''}"
     notes = [f"Valid only if the labelled answers are {sample}. Scores: {how}. {raters_in_words(found)}"]
@@ -761,12 +828,19 @@ def _note(found: Correction) -> str:
         error = (1 - found.options.level) / 2
         notes.append(f"The chance of any false difference is at most {error:.3g}, over {found.family.in_words()}.")
     if found.family.unlabelled:
-        count = counted(found.family.unlabelled, "drawn answer has", "drawn answers have")
-        notes.append(f"{count} no label yet; until then the labels count as looked at any number of times.")
+        count = counted(len(found.family.unlabelled), "drawn answer has", "drawn answers have")
+        ids = first_few(found.family.unlabelled, 3)
+        notes.append(f"{count} no label yet ({ids}); until then the labels count as looked at any number of times.")
     if found.family.undrawn:
-        count = counted(found.family.undrawn, "labelled answer was", "labelled answers were")
-        notes.append(f"{count} not drawn: these labels are no random sample.")
-    notes += [f"{why}." for why in other_answers(found.family)]
+        count = counted(len(found.family.undrawn), "labelled answer was", "labelled answers were")
+        ids = first_few(found.family.undrawn, 3)
+        notes.append(f"{count} not drawn ({ids}): these labels are no random sample.")
+    if found.departures:
+        words = found.departures.in_words()
+        notes.append(
+            f"These are not the answers that were drawn: {words}. The sample is of others: draw and label anew."
+        )
+    notes += [f"{why[0].upper()}{why[1:]}." for why in misfits_in_words(found.family)]
     if lost:
         notes.append(f"Labels without an answer: {lost}.")
     return " ".join((*notes, *found.notices))

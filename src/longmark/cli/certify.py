@@ -88,7 +88,7 @@ def verify(path: Path, signers: Path | None, trust: Trust) -> int:
     """Prints what is not as it was certified. The exit code: 3 for that, for a refusal, and for a wrong signature.
     Untrusted where the certificate names files elsewhere, and the user does not trust it for them."""
     needs_stats("verify")
-    from longmark.analysis.certify import read_certificate
+    from longmark.analysis.certify import read_certificate, title_of
     from longmark.analysis.certify import verify as verified
 
     made = read_certificate(path)
@@ -98,9 +98,9 @@ def verify(path: Path, signers: Path | None, trust: Trust) -> int:
     for line in changed:
         print(f"changed: {line}")
     same = "the lines above say what has changed" if changed else "the same when it is computed again"
-    what = "Certified" if made["granted"] else f"Not certified ({counted(len(made['missing']), 'condition')} missing)"
-    what = "Not verified" if changed else what
-    print(f"{what}: {made['claim']}. {counted(len(made['inputs']), 'input')}: {same}.")
+    what = f"Not verified: {made['claim']}" if changed else title_of(made)
+    missing = f" {counted(len(made['missing']), 'condition')} missing." if made["missing"] and not changed else ""
+    print(f"{what}.{missing} {counted(len(made['inputs']), 'input')}: {same}.")
     signed = _signature(path, signers)
     return 0 if made["granted"] and signed and not changed else UNDER
 

@@ -53,7 +53,7 @@ def add_to(verbs: Any) -> None:
     )
     add(one, "--max-unscored", "SHARE", more, type=share, default=0.0)
     add(one, "--require-decision", "", "with --fail-if-worse and --margin: exit code 3 for undecided, too")
-    equal = "also show the differences at equal lengths of the answers, as length-controlled AlpacaEval does"
+    equal = "also show the differences at equal lengths of the answers"
     add(how, "--length-control", "", equal)
     add_labels(one)
     add_outputs(one)

@@ -16,11 +16,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from longmark.errors import UserError
+from longmark.progress import counted
 from longmark.records import sources
 from longmark.records.files import BadLines, at
-from longmark.records.values import found
+from longmark.records.values import Problem, found
 from longmark.scores.answer_texts import ANSWER_SHA256
-from longmark.scores.labels import PROBABILITY
+from longmark.scores.labels import PROBABILITY, first_few
 
 _CLAIM = re.compile(r"(?P<better>.+?) (?:is )?better than (?P<worse>.+) on (?P<metric>\S+)")
 
@@ -85,10 +86,17 @@ def read_draw(path: Path) -> list[DrawnAnswer]:
     """The answers of a draw. UserError, with the line, for a file that is none."""
     answers, wrong, lines = list[DrawnAnswer](), BadLines(), dict[tuple[str, str], int]()
     for line, record in sources.records(path, sources.kind_of(path)):
-        answer = _drawn_answer(record if isinstance(record, Mapping) else {})
-        if answer is None:
-            wrong.add(at(str(path), line, f"expected an answer of `longmark label next`, found {found(record)}"))
-        elif (before := lines.setdefault((answer.example_id, answer.system), line)) != line:
+        if not answers and isinstance(record, Mapping) and "drawn" not in record:
+            raise UserError(
+                f"{path}: is no file of `longmark label next`: line {line} has {first_few(record, 8)}, and a draw has "
+                f"example_id, system, question_id, {PROBABILITY}, drawn. Name the file that `label next --out` wrote"
+            )
+        try:
+            answer = _drawn_answer(record)
+        except Problem as problem:
+            wrong.add(at(str(path), line, f"expected an answer of `longmark label next`: {problem}"))
+            continue
+        if (before := lines.setdefault((answer.example_id, answer.system), line)) != line:
             wrong.add(at(str(path), line, f"{answer.example_id} ({answer.system}) stands in line {before} already"))
         else:
             answers.append(answer)
@@ -100,6 +108,32 @@ def read_draw(path: Path) -> list[DrawnAnswer]:
     return answers
 
 
+@dataclass(frozen=True, slots=True)
+class Departures:
+    """How the answers of the runs are not those that were drawn, each with the ids of such answers. changed: of another
+    text now; added: that the draw could not choose; removed: that the draw knows, and the runs have no more;
+    texts_compared: whether the draw and the runs have texts."""
+
+    changed: tuple[str, ...] = ()
+    added: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    texts_compared: bool = False
+
+    def __bool__(self) -> bool:
+        return bool(self.changed or self.added or self.removed)
+
+    def in_words(self) -> str:
+        """Each kind with its number and the first ids, as parts of a sentence."""
+        kinds = (
+            (self.changed, "answer has another text now", "answers have another text now"),
+            (self.added, "answer is not in the draw", "answers are not in the draw"),
+            (self.removed, "answer of the draw is no longer there", "answers of the draw are no longer there"),
+        )
+        return "; ".join(
+            f"{counted(len(ids), one, several)} ({first_few(ids, 3)})" for ids, one, several in kinds if ids
+        )
+
+
 def draw_number(answers: Sequence[DrawnAnswer]) -> int | None:
     """The number of the last draw; None where the file does not know by which draw each answer was chosen."""
     numbers = [answer.draw for answer in answers if answer.drawn]
@@ -107,22 +141,43 @@ def draw_number(answers: Sequence[DrawnAnswer]) -> int | None:
     return max(known) if known and len(known) == len(numbers) else None
 
 
-def _drawn_answer(record: Mapping[str, Any]) -> DrawnAnswer | None:
-    example, system, question = (record.get(name) for name in ("example_id", "system", "question_id"))
-    chance, drawn, draw = record.get(PROBABILITY), record.get("drawn"), record.get("draw")
-    looks, claims, seeds = record.get("looks"), record.get("claims", []), record.get("seeds", [])
-    if not all(isinstance(name, str) for name in (example, system, question)) or not isinstance(drawn, bool):
-        return None
-    if isinstance(chance, bool) or not isinstance(chance, int | float) or not 0 < chance <= 1:
-        return None
-    if any(isinstance(count, bool) or not isinstance(count, int | None) or (count or 1) < 1 for count in (draw, looks)):
-        return None
-    if not isinstance(claims, list) or not all(isinstance(claim, str) for claim in claims):
-        return None
-    if not isinstance(seeds, list) or not all(isinstance(seed, int) and not isinstance(seed, bool) for seed in seeds):
-        return None
+def _drawn_answer(record: Any) -> DrawnAnswer:
+    """Raises Problem, which names the field, for a record that is none."""
+    if not isinstance(record, Mapping):
+        raise Problem(f"found {found(record)}")
+    for name in ("example_id", "system", "question_id"):
+        _check(record, name, isinstance(record.get(name), str), "a text")
+    chance: Any = record.get(PROBABILITY)
+    looks: Any = record.get("looks")
+    claims: Any = record.get("claims", [])
+    seeds: Any = record.get("seeds", [])
+    is_number = isinstance(chance, int | float) and not isinstance(chance, bool)
+    _check(record, PROBABILITY, is_number and 0 < chance <= 1, "a number above 0, at most 1")
+    _check(record, "drawn", isinstance(record.get("drawn"), bool), "true or false")
+    for name in ("draw", "looks"):
+        count: Any = record.get(name)
+        _check(record, name, count is None or (_is_whole(count) and count >= 1), "a whole number from 1, or null")
     digest = record.get(ANSWER_SHA256)
-    if digest is not None and not isinstance(digest, str):
-        return None
-    plan = Plan(looks, tuple(claims), tuple(seeds))
-    return DrawnAnswer(str(example), str(system), str(question), float(chance), drawn, digest, draw, plan)
+    _check(record, ANSWER_SHA256, isinstance(digest, str | None), "a text")
+    are_texts = isinstance(claims, list) and all(isinstance(claim, str) for claim in claims)
+    _check(record, "claims", are_texts, "a list of texts")
+    _check(record, "seeds", isinstance(seeds, list) and all(map(_is_whole, seeds)), "a list of whole numbers")
+    return DrawnAnswer(
+        record["example_id"],
+        record["system"],
+        record["question_id"],
+        float(chance),
+        record["drawn"],
+        digest,
+        record.get("draw"),
+        Plan(looks, tuple(claims), tuple(seeds)),
+    )
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _check(record: Mapping[str, Any], name: str, fits: bool, expected: str) -> None:
+    if not fits:
+        raise Problem(f"{name}: expected {expected}, found {found(record.get(name))}")

@@ -135,7 +135,7 @@ class Labels(Observations):
         """form: ratings or choices, as the columns say, if it is None.
 
         Errors: UserError if the file as a whole cannot be used, BadInput with the first lines that are wrong,
-        UnknownName for a field or a column that does not exist.
+        UnknownName for a field, a column or a label in `order` that does not exist.
         """
         super().__init__()
         self.by: tuple[str, ...] = ()
@@ -184,6 +184,7 @@ class Labels(Observations):
         if not self.labels:
             value = "choice" if self.choices else columns.column("value")
             raise UserError(" ".join((f"{self.name}: no line has a {value}.", *words)).removesuffix("."))
+        self._check_order(options.order or ())
         if without := self.empty - sum(count for of in self.words.values() for count in of.values()):
             self.notices.append(f"{counted(without, 'empty value')} in {self.name}: ignored.")
         self.notices += words
@@ -195,6 +196,14 @@ class Labels(Observations):
         unused = {} if options.by else self._useless(columns.by)
         self.notices += [f"No results by the column {column}: {reason}." for column, reason in unused.items()]
         self.by = tuple(column for column in columns.by if column not in unused)
+
+    def _check_order(self, order: Iterable[str]) -> None:
+        """UnknownName for an order of a label that is not there: its values would be read in another way."""
+        known = [*self.labels, *(name.removesuffix(f".{FINAL}") for name in self.labels)]
+        for name in order:
+            if name not in known:
+                hint = f"The labels are {', '.join(self.labels[:20])}."
+                raise UnknownName("label in --order", name, self.labels, hint)
 
     def _words_left_out(self, options: ColumnOptions) -> Iterator[str]:
         """What was left out for its word, and how it is kept."""

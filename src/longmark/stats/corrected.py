@@ -236,7 +236,9 @@ def _remark(samples: Mapping[int, _Sample]) -> str | None:
     fewest = min(int(sample.chosen.sum()) for sample in samples.values())
     remarks = []
     if fewest < FEWEST_COVERED:
-        remarks.append(f"{fewest} labels are few: from {FEWEST_COVERED} on, intervals keep their level")
+        remarks.append(
+            f"{fewest} labels are few: below {FEWEST_COVERED} an interval of skewed labels can be too narrow"
+        )
     if any(sample.unknown for sample in samples.values()):
         remarks.append(_unknown_in_words(samples, "the interval holds whatever labels they would get"))
     return "; ".join(remarks) or None

@@ -52,9 +52,10 @@ class Looks:
         if self.planned is not None and self.planned < 1:
             raise UserError(f"a plan has one look or more; found {self.planned}")
         if self.number is not None and self.planned is not None and self.number > self.planned:
+            planned = "1 look was" if self.planned == 1 else f"{self.planned} looks were"
             raise UserError(
-                f"{self.planned} looks were planned, and this would be look {self.number}: nothing can be claimed "
-                "from it. Plan a new study with labels of its own"
+                f"{planned} planned, and this would be look {self.number}: nothing can be claimed from it. "
+                "Plan a new study with labels of its own (a draw without --earlier)"
             )
 
     def error(self, claims: int, labelled: int, answers: int, total: float = CLAIM_ERROR) -> float:

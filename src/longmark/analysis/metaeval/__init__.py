@@ -64,11 +64,10 @@ def metaeval(
     with Labels(source, options=columns) as given:
         if pairs is not None:
             given.name = str(human)
-        for option, names in (("--label", chosen.labels), ("--order", chosen.order)):
-            for name in names:
-                if name not in given.labels:
-                    hint = f"The labels are {', '.join(given.labels[:20])}."
-                    raise UnknownName(f"label in {option}", name, given.labels, hint)
+        for name in chosen.labels:
+            if name not in given.labels:
+                hint = f"The labels are {', '.join(given.labels[:20])}."
+                raise UnknownName("label in --label", name, given.labels, hint)
         scores = read_answers(_sources(rows), chosen.metrics, chosen.lower, named_by(given))
         joined = {name: join(given, scores, name) for name in dict.fromkeys(chosen.labels or given.labels)}
         check_any([its for _, its in joined.values()], given, scores)

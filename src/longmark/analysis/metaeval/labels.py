@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import NamedTuple
 
 from longmark.errors import BadInput, UserError
@@ -37,7 +38,7 @@ _BINARY_WORDS = ({"no": 0.0, "yes": 1.0}, {"false": 0.0, "true": 1.0})
 _SWAPPED = {"a": "b", "b": "a", "tie": "tie"}
 _MOST_CLASSES = 12  # different numbers; more are not classes
 _MOST_CATEGORIES = 50
-_LISTED = 20  # wrong lines in an error
+_LISTED = 20  # wrong values in an error
 
 
 # Scales -------------------------------------------------------------------------------------------------------------
@@ -98,17 +99,23 @@ def scale_of(
     order: Sequence[str] = (),
     file: str = "human",
     declared: DeclaredScale | None = None,
+    *,
+    keep_numbers: bool = False,
 ) -> Scale:
     """The scale of a label's ratings. order: categories from lowest to highest; declared: what the file says of the
-    scale, where no order is given.
+    scale, where no order is given. keep_numbers: an order of rising numbers only names all of them, and they are not
+    put between 0 and 1.
 
     BadInput if numbers and texts are mixed, or a value is not in the order or on the declared scale.
     """
-    if order:
+    if order and not (keep_numbers and _rise(order)):
         return _ordered(ratings, order, file, f"the order {shown_classes(order)}")
+    if order:
+        scale = DeclaredScale(tuple(order), ordered=True)
+        return _declared(ratings, (), scale, file, f"in the order {shown_classes(order)}")
     words = {text_of(rating.value) for rating in ratings}
     if declared is not None:
-        return _declared(ratings, words, declared, file)
+        return _declared(ratings, words, declared, file, f"on the scale {declared.written()} that the file declares")
     for meaning in _BINARY_WORDS:
         if {comparable(word) for word in words} <= meaning.keys():
             return _binary_words(words, meaning)
@@ -147,13 +154,23 @@ def _of_numbers(occurring: Mapping[str, float], declared: Mapping[str, float] | 
     return Scale(NUMERIC, classes, number, min(number.values()), max(number.values()), every)
 
 
-def _declared(ratings: Sequence[Rating], words: Collection[str], declared: DeclaredScale, file: str) -> Scale:
+def _rise(order: Sequence[str]) -> bool:
+    """Whether these are two numbers or more, each above the one before."""
+    if len(order) < 2 or not all(NUMBER.fullmatch(name) for name in order):
+        return False
+    numbers = list(map(float, order))
+    return all(low < high for low, high in pairwise(numbers))
+
+
+def _declared(
+    ratings: Sequence[Rating], words: Collection[str], declared: DeclaredScale, file: str, where: str
+) -> Scale:
     """The scale that a file declares. Numbers keep their values, in any order; other classes are in an order, or not,
-    as the file says."""
+    as the file says. where: what the scale is called in a message."""
     classes = declared_classes(declared)
     known = {comparable(_class_name(name)) for name in classes}
     if unknown := [rating for rating in ratings if comparable(text_of(rating.value)) not in known]:
-        _refuse(unknown, f"is not on the scale {declared.written()} that the file declares", file)
+        _refuse(unknown, f"is not {where}", file)
     for meaning in _BINARY_WORDS:
         if known <= meaning.keys():
             return _binary_words(words, meaning)
@@ -184,8 +201,16 @@ def _ordered(ratings: Sequence[Rating], order: Sequence[str], file: str, where: 
 
 
 def _refuse(ratings: Sequence[Rating], reason: str, file: str) -> None:
-    lines = [f"{file}:{one.line}: {one.label}: {text_of(one.value)!r} {reason}" for one in ratings[:_LISTED]]
-    raise BadInput(lines, len(ratings))
+    """A line for each value that cannot be used, with its place in the file, or with how many there are."""
+    of_value: dict[str, list[Rating]] = {}
+    for rating in ratings:
+        of_value.setdefault(text_of(rating.value), []).append(rating)
+    lines = []
+    for value, alike in list(of_value.items())[:_LISTED]:
+        where = first_few((rating.line for rating in alike), 3)
+        many = f" ({len(alike):,} labels, lines {where})" if len(alike) > 1 else ""
+        lines.append(f"{file}:{alike[0].line}: {alike[0].label}: {value!r} {reason}{many}")
+    raise BadInput(lines, len(of_value))
 
 
 def text_of(value: float | str) -> str:
