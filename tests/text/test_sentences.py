@@ -233,3 +233,24 @@ MODEL_MARKS = {
 def test_the_marks_of_a_model_around_an_answer_do_not_strike_it_out(text: str) -> None:
     """Llama and its kin begin a sequence with <s> and end it with </s>, which HTML has for text that is struck out."""
     assert sentences(text) == MODEL_MARKS[text].split("|")
+
+
+PARTS = {
+    "See Suppl. Fig. 3. It is clear.": "See Suppl. Fig. 3.|It is clear.",
+    "See Supp. Table 2. It is clear.": "See Supp. Table 2.|It is clear.",
+    "See Suppl. Tab. S3. It is clear.": "See Suppl. Tab. S3.|It is clear.",
+    "It is in App. B. The end.": "It is in App. B.|The end.",
+    "It is in App. A and in App. A.2. The end.": "It is in App. A and in App. A.2.|The end.",
+    "See Ex. 4 and Prop. 2. They hold.": "See Ex. 4 and Prop. 2.|They hold.",
+    "Siehe Kap. IV und Anh. B. Der Rest folgt.": "Siehe Kap. IV und Anh. B.|Der Rest folgt.",
+    "By Art. II of it. It holds.": "By Art. II of it.|It holds.",
+    "He studied art. I like it.": "He studied art.|I like it.",
+    "I use this app. Google made it.": "I use this app.|Google made it.",
+    "She said no. V stands for victory.": "She said no.|V stands for victory.",
+    "It was a prop. A man came.": "It was a prop.|A man came.",
+}
+
+
+@pytest.mark.parametrize("text", PARTS)
+def test_the_number_or_letter_of_a_part_belongs_to_its_abbreviation(text: str) -> None:
+    assert sentences(text) == PARTS[text].split("|")

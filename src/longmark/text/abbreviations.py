@@ -17,12 +17,17 @@ _UNIT_BEFORE = re.compile(r"(?:\d\s?|°\s?|/|·)$")  # what stands before a unit
 # No word of these ends a sentence; numbered ones end none before a number, and names only before a word of _STARTERS.
 _NEVER_LAST = word_set(
     "mr mrs ms mx dr drs prof hon gen gov sen capt sgt lt maj cmdr e.g i.e eg ie vs v cf viz approx ca fig figs eq eqs "
-    "vol vols pp ed eds esp incl resp w.r.t a.k.a suppl bzw evtl ggf inkl exkl zzgl abzgl sog vgl hrsg bspw insb"
+    "vol vols pp ed eds esp incl resp w.r.t a.k.a supp suppl bzw evtl ggf inkl exkl zzgl abzgl sog vgl hrsg bspw insb"
 )
-_NUMBERED = word_set(
-    "no nos p art sec secs sect sects ch chap chaps ref refs col pt app tab tabs para paras thm eqn eqns max min nr "
-    "abs abb kap bd rn ziff"
+_PARTS = word_set(
+    "art sec secs sect sects subsec subsect ch chap chaps ref refs col pt app apps appx tab tabs para paras thm eqn "
+    "eqns ex exs def defs prop props alg cl pl cap num núm pág págs abs abb kap bd rn ziff anm anh anl"
 )
+_NUMBERED = _PARTS | word_set("no nos p max min nr")
+_LABEL = re.compile(r"[A-Z]{1,2}[.-]?\d|[IVXLC]{2,}\b")  # Tab. S3, App. A.1, Kap. IV
+_LETTER = re.compile(
+    r"[B-HJ-Z](?=[\s.,;:)\]]|$)|[AI](?=[.,;:)\]]|\s(?:and|or|to|und|bis)\b)"
+)  # App. B, but no new sentence: A man, I
 _BEFORE_NAMES = word_set(
     "al inc ltd co corp jr sr st ave dept univ jan feb mar apr jun jul aug sep sept oct nov dec mt ft mio mrd tsd aufl "
     "jh jhd chr hl verf"
@@ -44,10 +49,10 @@ def is_german(text: str) -> bool:
     return sum(word in _GERMAN for word in found) > sum(word in _ENGLISH for word in found)
 
 
-def abbreviation(before: str, german: bool, following: str = "") -> str:
+def abbreviation(before: str, german: bool, following: str = "", after: str = "") -> str:
     """What the word before a full stop is: `never` (ends no sentence), `numbered` (ends none before a number), `names`
     (ends one only before a word that often starts one), `hours` (a.m.), or "" for a common word. following: the word
-    behind it."""
+    behind it; after: all that stands there."""
     match = _LAST_WORD.search(before)
     if not match:
         return ""
@@ -58,6 +63,8 @@ def abbreviation(before: str, german: bool, following: str = "") -> str:
     if len(word) == 1:
         return _of_letter(word, earlier, german)
     if folded in _NEVER_LAST or (german and folded in _NEVER_LAST_IN_GERMAN):
+        return "never"
+    if folded in _PARTS and (_LABEL.match(after) or (word[0].isupper() and _LETTER.match(after))):
         return "never"
     if folded in _NUMBERED:
         return "numbered"

@@ -138,7 +138,7 @@ def _is_end(block: str, start: int, mark: re.Match[str], caseless: bool, german:
                 return False  # the number of a list item
             if german and (after[0].isdigit() or (after[0].isupper() and not starter)):
                 return False  # an ordinal: am 3. Oktober, Karl V. Nachfolger
-        kind = abbreviation(before, german, following)
+        kind = abbreviation(before, german, following, after)
         if kind == "never":
             return False
         if kind == "numbered":
