@@ -19,7 +19,7 @@ from tests.report.runs import RELEVANCE, manifest
 
 from longmark.analysis.certify import Claimed, certify, document
 from longmark.analysis.corrected import NOT_PLANNED, correct_runs, section
-from longmark.analysis.label_next import label_next, write
+from longmark.analysis.label_next import in_words, label_next, write
 from longmark.analysis.metaeval import metaeval
 from longmark.errors import UnknownName, UserError
 from longmark.scores.answer_texts import answer_sha256
@@ -187,6 +187,13 @@ def test_a_draw_of_some_systems_is_no_departure_for_the_others(tmp_path: Path):
     make(tmp_path, "abc", systems=("a", "b"))
     certificate = certify(claimed_in(tmp_path))
     assert (certificate["granted"], certificate["missing"]) == (True, [])
+
+
+def test_a_draw_says_what_it_plans(tmp_path: Path):
+    make(tmp_path)
+    says = in_words(label_next([tmp_path / "run"], n=120, looks=2, claims=[CLAIM]))
+    assert says.endswith(f"This is draw 1 of 2. Planned: {CLAIM}. Nothing else can be certified from these labels.")
+    assert "Planned" not in in_words(label_next([tmp_path / "run"], n=120))
 
 
 # One inference ------------------------------------------------------------------------------------------------------

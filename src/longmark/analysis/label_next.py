@@ -228,6 +228,8 @@ def in_words(draw: Draw) -> str:
         text += " The earlier draw does not say its number: a claim must hold at any number of looks."
     else:
         text += f" This is draw {draw.looks.number} of {draw.looks.planned or 'any number'}."
+    if claims := draw.answers[0].plan.claims:
+        text += f" Planned: {listed(claims)}. Nothing else can be certified from these labels."
     if draw.labelled < FEWEST_COVERED:
         text += (
             f" A certificate needs {FEWEST_COVERED} labelled answers of each system; {draw.labelled} are drawn by now."

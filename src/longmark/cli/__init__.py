@@ -1,7 +1,8 @@
 """The command line: one thin function a verb. `longmark VERB --help` has every option.
 
-Exit codes: 0 finished, also with unscored rows; 1 a bug, of longmark or a metric; 2 a usage error; 3 `--fail-under` is
-not met; 4 stopped by the budget or by an endpoint, or a metric scored nothing; 5 a judge cannot be read; 130 Ctrl-C.
+Exit codes: 0 finished, also with unscored rows; 1 a bug, of longmark or a metric; 2 a usage error; 3 a gate is not
+met (`--fail-under`), a certificate is refused, or `verify` finds a difference; 4 stopped by the budget or by an
+endpoint, or a metric scored nothing; 5 a judge cannot be read; 130 Ctrl-C.
 """
 
 from __future__ import annotations
@@ -138,8 +139,8 @@ def parser(verb: str = "") -> argparse.ArgumentParser:
         description="Scores long answers with metrics and LLM judges, compares systems, and validates metrics "
         "against human ratings.",
         epilog="Exit codes: 0 finished; 1 a bug, of longmark or a metric; 2 a usage error, with a message that says "
-        "what to do; 3 --fail-under not met; 4 stopped by the budget or an endpoint, or a metric scored nothing; "
-        "5 a judge cannot be read; 130 Ctrl-C.",
+        "what to do; 3 a gate is not met (--fail-under), a certificate is refused, or verify finds a difference; "
+        "4 stopped by the budget or an endpoint, or a metric scored nothing; 5 a judge cannot be read; 130 Ctrl-C.",
         allow_abbrev=False,
     )
     top.add_argument("--version", action="version", version=f"longmark {__version__}")

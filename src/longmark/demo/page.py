@@ -363,12 +363,12 @@ def _notices(study: DefectsStudy) -> str:
     ]
     return (
         (
-            f"Compared with the same answer without it, no metric of words is shown to score {worst} lower. "
+            f"None of the metrics of words scores {worst} significantly lower than the same answer without it. "
             if blind
             else ""
         )
         + "By the score alone, at 5 % false alarms, "
-        + (f"{listed(alone)}, and nothing else is noticed." if alone else "no metric of words notices any defect.")
+        + (f"{listed(alone)}, and nothing else is noticed." if alone else "none of them notices any defect.")
     )
 
 

@@ -170,6 +170,20 @@ def test_a_correlation_counts_over_all_metrics_and_above_the_ceiling_says_what_t
     assert "Above it: good. This does not mean better than a person: the ceiling is that of single raters" in alone.says
 
 
+def test_where_raters_contradict_each_other_no_metric_is_above_them():
+    """Two raters who order the answers nearly the other way round. A metric of chance is above that, and that
+    says nothing for it."""
+    rated = [
+        {"example_id": str(i), "rater": rater, "value": value}
+        for i in range(40)
+        for rater, value in (("ann", i), ("bo", 40 - i + random.Random(i).randint(0, 6)))
+    ]
+    rows = [row(str(i), "m", random.Random(1000 + i).random(), question_id=f"q{i}") for i in range(40)]
+    says = sections(metaeval(rows, rated))[0].says
+    assert "The raters are not shown to agree, so these ratings validate no metric" in says
+    assert "Above it" not in says
+
+
 def test_two_words_without_an_order_name_the_option_and_with_it_have_both_results():
     rated = [{"example_id": str(i), "value": "good" if i % 4 else "bad"} for i in range(20)]
     scores = [(i % 4 + i % 3) / 6 for i in range(20)]

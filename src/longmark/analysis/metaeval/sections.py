@@ -174,6 +174,11 @@ def _in_words(part: RatingLabel | ChoiceLabel) -> str:
     what = "Spearman" if rater.spearman else "share of choices"
     interval = f"{fixed(found.value, 2)} [{fixed(found.low, 2)}, {fixed(found.high, 2)}]"
     says += f" Human ceiling (leave one rater out): {what} {interval}, over {rater.over}."
+    if rater.spearman and found.low <= 0:
+        return (
+            f"{says} The raters are not shown to agree, so these ratings validate no metric: read with the raters some "
+            "answers on which they differ, and sharpen the guidelines."
+        )
     says += " Metrics are held against it on the same ratings (the table of the ceiling)."
     above = [one.name for one in part.agreement.ceilings if one.name != RATER and one.above_a_rater]
     if not above:
