@@ -25,7 +25,7 @@ SOURCE = ROOT / "src" / "longmark"
 
 # module or package -> its place; the longest name that fits counts; a module imports from its own place or beneath
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("longmark", "deprecated", "errors", "home", "plugins", "progress", "concurrency", "writing"),
+    ("longmark", "deprecated", "errors", "home", "places", "plugins", "progress", "concurrency", "writing"),
     ("records",),
     ("domain", "judging", "workspace"),
     ("models",),  # protocols, backends, client
@@ -59,7 +59,7 @@ SIDE: tuple[tuple[str, ...], ...] = (
 # records <- scores <- stats <- report <- analysis <- cli; a study runs the engine too
 STUDIES = SIDE.index(("analysis.studies", "validator"))
 BENEATH_THE_SIDE = frozenset(
-    {"longmark", "deprecated", "errors", "home", "progress", "records", "domain", "text", "writing"}
+    {"longmark", "deprecated", "errors", "home", "places", "progress", "records", "domain", "text", "writing"}
 )
 
 HEAVY = frozenset(

@@ -257,6 +257,14 @@ PROJECT = {
         f"run: {{out: {OUT}}}\nruns: {{one: {{examples: a.jsonl, metrics: score.readability}}}}",
         "outside",
     ),
+    "run, rubric": ("run one", f"runs: {{one: {{{SCORED}, metrics: '../outside/r.yaml', judge: embedded}}}}", ""),
+    "run, rubrics": (
+        "run one",
+        f"runs: {{one: {{{SCORED}, metrics: [score.readability, ../outside/r.yml], judge: embedded}}}}",
+        "",
+    ),
+    "run, rubric behind a link": ("run one", f"runs: {{one: {{{SCORED}, metrics: linked.yaml, judge: embedded}}}}", ""),
+    "decide, rubric": ("decide", f"decide: {{{TWO}, out: one, metrics: ../outside/r.yaml, judge: embedded}}", ""),
     "look": ("look one", "runs: {one: {examples: ../outside/a.jsonl}}", ""),
     "report": ("report", f"report: {{runs: scored, out: {OUT}.html}}", "outside"),
     "compare": ("compare", f"compare: {{runs: none, out: {OUT}}}", ""),
@@ -281,6 +289,7 @@ def test_a_project_reaches_nothing_until_it_is_trusted(
 ) -> None:
     words, text, canary = PROJECT[case]
     (outside := place.folder.parent / "outside").mkdir()
+    Path("linked.yaml").symlink_to(outside / "r.yaml")
     Path("m.py").write_text(ran := f"open({str(place.folder / 'ran')!r}, 'w')")
     (place.folder / "site/matrix").mkdir(parents=True)
     Path("site/matrix/evil.py").write_text(ran)

@@ -18,12 +18,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from longmark.places import expanded, real
+
 
 def home() -> Path:
     """$LONGMARK_HOME, else `longmark` in the user's cache folder. It need not exist yet."""
     chosen = os.environ.get("LONGMARK_HOME")
     if chosen:
-        return Path(chosen).expanduser()
+        return expanded(chosen)
     import platformdirs
 
     return Path(platformdirs.user_cache_dir("longmark"))
@@ -44,13 +46,13 @@ def trusted(file: Path | None = None) -> dict[str, list[str]]:
     files = {path: entry for path, entry in known.items() if isinstance(entry, dict)}
     if file is None:
         return {path: list(entry) for path, entry in files.items()}
-    return {key: list(named) for key, named in files.get(str(file.resolve()), {}).items() if isinstance(named, list)}
+    return {key: list(named) for key, named in files.get(str(real(file)), {}).items() if isinstance(named, list)}
 
 
 def trust(file: Path, hashes: Mapping[str, list[str]] | None) -> None:
     """Trusts a file for these hashes as well; None: for none any more. OSError where that cannot be stored."""
     before = trusted(file) if hashes is not None else {}
-    _store(_trust_file(), str(file.resolve()), {**before, **hashes} if hashes is not None else None)
+    _store(_trust_file(), str(real(file)), {**before, **hashes} if hashes is not None else None)
 
 
 def digest(path: Path) -> str:
@@ -61,7 +63,7 @@ def digest(path: Path) -> str:
 
 def sha256(path: Path) -> str:
     """The SHA-256 of a file; it is read only if it changed since it was hashed. OSError if unreadable."""
-    path = path.resolve()
+    path = real(path)
     stamp = _stamp(path)
     known = _hashes().get(str(path))
     if known is not None and known[:-1] == stamp:
@@ -74,7 +76,7 @@ def sha256(path: Path) -> str:
 
 def remember(path: Path, found: str) -> None:
     """Stores the hash of a file that has just been computed. Where it cannot be stored it is computed again."""
-    path = path.resolve()
+    path = real(path)
     with contextlib.suppress(OSError):
         _store(home() / "hashes.json", str(path), [*_stamp(path), found])
 

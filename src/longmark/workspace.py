@@ -21,6 +21,7 @@ import orjson
 
 from longmark import __version__, writing
 from longmark.errors import FolderInUse, SettingsChanged, UserError
+from longmark.places import real
 from longmark.records.files import REMAKE, read_object
 from longmark.records.write import write_object
 
@@ -158,7 +159,7 @@ def _replaceable(path: Path, file: str, parts: Collection[str]) -> Path:
     """Where a folder stands that may be replaced, or will stand. All of it is deleted, hidden files too, so everything
     in it must be of such a folder; behind a link there must be nothing. UserError otherwise."""
     if path.is_symlink():
-        place = path.resolve()
+        place = real(path)
         if not place.is_dir() or any(place.iterdir()):
             raise UserError(
                 f"--out {path} is a link, and what it leads to would be replaced; name the folder itself, or a new one"

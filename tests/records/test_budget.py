@@ -147,3 +147,32 @@ def test_eight_million_empty_lists_take_no_more_memory_than_their_text(name: str
     message, peak = done.stdout.splitlines()
     assert "more than the limit of 2,000,000" in message
     assert int(peak) < 250
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.json", "a.parquet"])  # a row of CSV: by its separators
+def test_the_json_texts_in_the_cells_of_a_record_are_bounded_together(name: str, few: None, tmp_path: Path) -> None:
+    """Each of the five texts is a list of 13 numbers, 14 values: below the limit of 20 by itself; together 70."""
+    cell = json.dumps(list(range(13)))
+    wide = {"id": "2", "question": "Why?", "answer": "So.", **{f"more{n}": cell for n in range(5)}}
+    fit = {**wide, "id": "1", **{f"more{n}": "[0]" for n in range(5)}}
+    path = tmp_path / name
+    if name == "a.jsonl":
+        path.write_text(f"{json.dumps(fit)}\n{json.dumps(wide)}\n")
+    elif name == "a.json":
+        path.write_text(json.dumps([fit, wide], indent=1))
+    else:
+        pyarrow = pytest.importorskip("pyarrow")
+        pytest.importorskip("pyarrow.parquet").write_table(pyarrow.Table.from_pylist([fit, wide]), path)
+    with pytest.raises(
+        BadInput, match=rf"{name}:\d: has 70 values in its JSON texts together, more than the limit of 20"
+    ):
+        read(path)
+    assert [example.id for example in Reading(path, skip_bad=True)] == ["1"]
+
+
+def test_the_json_texts_inside_of_each_other_count_together_too(few: None) -> None:
+    """Two texts in a list in an object: 2 x 14 values."""
+    cell = json.dumps(list(range(13)))
+    files.check_texts({"inputs": {"messages": [cell, "[1] So. " * 3]}})  # a text that only begins like JSON
+    with pytest.raises(ValueError, match="has 28 values in its JSON texts together"):
+        files.check_texts({"inputs": {"messages": [cell, "so"]}, "outputs": [[cell]]})

@@ -20,6 +20,7 @@ from longmark.annotate.items import Item
 from longmark.annotate.site import database_of, lock_of, open_store, stored_study
 from longmark.annotate.store import Person, Store
 from longmark.errors import UnknownName, UserError
+from longmark.places import real
 from longmark.records.files import opened
 
 _SQLITE = b"SQLite format 3\0"  # the first bytes of every database (sqlite.org/fileformat.html, 1.3)
@@ -51,9 +52,9 @@ def erase(path: Path, name: str, exports: Collection[Path] = ()) -> Erased:
     try:
         with lock_of(database_of(path)), closing(open_store(path)) as store:
             known = {Path(one["folder"]) for one in store.kept("exports")}
-            if unknown := next((one for one in exports if one.resolve() not in known), None):
+            if unknown := next((one for one in exports if real(one) not in known), None):
                 raise UserError(f"--exports {unknown}: the study was not exported to this folder")
-            return _erase(path, store, name, {path.parent.resolve(), *(one.resolve() for one in exports)})
+            return _erase(path, store, name, {real(path.parent), *(real(one) for one in exports)})
     except Timeout:
         raise UserError(f"{database_of(path)} is served by another process; stop it first") from None
 
@@ -99,7 +100,7 @@ def _write_again(store: Store, done: Erased, allowed: Collection[Path]) -> None:
         only = [name for name in only if (folder / name).exists()]
         if not only:
             done.gone.append(folder)
-        elif not any(folder.resolve().is_relative_to(place) for place in allowed):
+        elif not any(real(folder).is_relative_to(place) for place in allowed):
             done.outside.append(folder)
         else:
             export(study, items, store, folder, only, names=one["names"])
@@ -108,8 +109,8 @@ def _write_again(store: Store, done: Erased, allowed: Collection[Path]) -> None:
 
 def _backups(path: Path, store: Store) -> list[Path]:
     """Copies of the database: those that `backup` wrote and that are still there, and those in the study's folder."""
-    own = database_of(path).resolve()
-    copies = {one.resolve() for one in (*(Path(kept["file"]) for kept in store.kept("backups")), *own.parent.iterdir())}
+    own = real(database_of(path))
+    copies = {real(one) for one in (*(Path(kept["file"]) for kept in store.kept("backups")), *own.parent.iterdir())}
     return [one for one in sorted(copies - {own}) if _study_of(one) == store.setting("id")]
 
 

@@ -19,6 +19,7 @@ from longmark.annotate.labels import IMPOSSIBLE, Collected, Entry, collect, scal
 from longmark.annotate.progress import methods, states
 from longmark.annotate.store import Store
 from longmark.annotate.study import TIE, Choice, Cloze, Compare, Edit, Errors, Study
+from longmark.places import real
 from longmark.records.pair import EXPANSION_CHECKS
 from longmark.records.write import spreadsheet
 from longmark.scores.answer_texts import A_SHA256, ANSWER_SHA256, B_SHA256, answer_sha256
@@ -55,7 +56,7 @@ def export(
     found = collect(study, items, store, names=names)
     make_folder(folder)
     records, written = _records(found, store), []
-    place = str(folder.resolve())
+    place = str(real(folder))
     earlier = {name for one in store.kept("exports") if one["folder"] == place for name in one["files"]}
     for name in FILES:
         if only and name not in only:

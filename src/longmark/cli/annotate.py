@@ -29,6 +29,7 @@ from longmark.annotate.site import (
 from longmark.annotate.store import Person, Store
 from longmark.cli.arguments import split
 from longmark.errors import UnknownName, UserError
+from longmark.places import real
 from longmark.progress import counted
 from longmark.report.tables import Column, Table, as_text
 from longmark.writing import replacing
@@ -202,7 +203,7 @@ def backup(arguments: argparse.Namespace) -> int:
     with closing(open_store(arguments.study)) as store:
         check_whole(store.path)
         with store.committing():
-            store.keep("backups", {"file": str(arguments.out.resolve())})
+            store.keep("backups", {"file": str(real(arguments.out))})
         store.backup(arguments.out)
     print(f"{arguments.out} holds all people and labels of {arguments.study}. Keep it private.")
     return 0

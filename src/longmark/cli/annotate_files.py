@@ -13,6 +13,7 @@ from longmark.annotate.store import Store
 from longmark.annotate.study import Study, template, template_for
 from longmark.cli.arguments import split
 from longmark.errors import UnknownName, UserError
+from longmark.places import real
 from longmark.progress import counted
 from longmark.writing import create, remove, replacing
 
@@ -83,7 +84,7 @@ def export(arguments: argparse.Namespace) -> int:
         written = write(Study.model_validate_json(stored), items, store, arguments.out, only, names=arguments.names)
         with store.committing():  # where they are, for `annotate erase`
             files = [path.name for path in written]
-            store.keep("exports", {"folder": str(arguments.out.resolve()), "files": files, "names": arguments.names})
+            store.keep("exports", {"folder": str(real(arguments.out)), "files": files, "names": arguments.names})
             store.note("exported", None, content={"files": files, "names": arguments.names})
     for path in written:
         print(f"{path}: {FILES[path.name]}")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from longmark.cli.arguments import bounds_of, needs_stats
 from longmark.errors import UserError
+from longmark.places import real
 from longmark.report.gates import Checked
 from longmark.report.tables import one_line
 from longmark.scores.files import source_of, sources_of
@@ -39,7 +40,7 @@ def check(arguments: argparse.Namespace, own: Path | None) -> None:
     with Observations() as index:
         index.add_run(source_of(arguments.base))
         index.refuse_empty([arguments.base])
-    if own is not None and own.resolve() == arguments.base.resolve():
+    if own is not None and real(own) == real(arguments.base):
         raise UserError(f"--base {arguments.base}: this is the run itself; name a run that was made before")
 
 

@@ -21,6 +21,7 @@ from longmark.datasets.benchmark.export import export as write
 from longmark.datasets.benchmark.figures import answered_unaided
 from longmark.errors import ModelError, OverBudget, UserError
 from longmark.models.registry import ModelNames
+from longmark.places import real
 from longmark.progress import counted
 from longmark.records.benchmark import Item, write_items
 from longmark.records.files import read_object
@@ -105,7 +106,7 @@ def export(arguments: argparse.Namespace) -> int:
     path = Path(arguments.benchmark)
     how = Exporting(
         licence=arguments.licence,
-        title=arguments.title or path.resolve().stem,
+        title=arguments.title or real(path).stem,
         language=tuple(split(arguments.language)),
         format=arguments.format,
         passages=arguments.passages,

@@ -25,6 +25,7 @@ from longmark.models.cache import CallCache
 from longmark.models.registry import Registry
 from longmark.models.sending import Counts
 from longmark.models.trust import Trust
+from longmark.places import real
 from longmark.report.format import fixed
 from longmark.report.gates import MET, NOT_MET, UNDECIDED, Checked
 from longmark.report.tables import one_line
@@ -82,9 +83,7 @@ def check(kept: Path, metrics: list[str], options: RunOptions) -> Outcome:
     """Judges the kept answers again, and tests each metric."""
     with tempfile.TemporaryDirectory(prefix="longmark-") as folder:
         asked, settings, cache = _again(kept, Path(folder), metrics, options)
-        own = Path(
-            str(read_manifest(kept).data.get("system") or kept.resolve().name)
-        ).name  # of answers without a system
+        own = Path(str(read_manifest(kept).data.get("system") or real(kept).name)).name  # of answers without a system
         with closing(cache):
             result = finish(
                 lambda: execute(kept / "examples.jsonl", settings, Path(folder) / "now" / own, cache, asked)

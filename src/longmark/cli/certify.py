@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from longmark.cli.arguments import UNDER, corrections_of, needs_stats
 from longmark.errors import UserError
+from longmark.places import real
 from longmark.progress import counted
 from longmark.report.page import as_json
 from longmark.writing import remove, replacing
@@ -69,11 +70,11 @@ def reach_of(path: Path, certificate: dict[str, Any]) -> Reach | None:
     from longmark.analysis.certify import inputs_of
     from longmark.models.trust import Reach
 
-    folders = [Path.cwd().resolve(), path.resolve().parent]
+    folders = [real(Path.cwd()), real(path).parent]
     outside: list[str] = []
     for named in inputs_of(certificate):
         try:
-            file = named.resolve()
+            file = real(named)
         except (OSError, RuntimeError, ValueError) as error:  # a link to itself, a NUL byte
             raise UserError(f"{path}: the input {str(named)!a} is no path ({error})") from None
         if not any(file.is_relative_to(folder) for folder in folders):

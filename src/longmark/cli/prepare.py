@@ -17,6 +17,7 @@ from longmark.cli.project import NAMED, Place, Project, is_list, load
 from longmark.cli.trust import trusting
 from longmark.errors import UnknownName, UserError
 from longmark.models.config import FILE
+from longmark.places import real
 
 
 def prepare(leaf: argparse.ArgumentParser, words: Sequence[str]) -> None:
@@ -82,7 +83,7 @@ def _may_be_a_run(word: str, file: Path) -> bool:
 def _check_name(word: str, project: Project, *, known: bool) -> None:
     """UserError where a word is the name of a run and of a file, or looks like a run and is neither."""
     there = Path(word).exists()
-    if there and word in project.runs and project.runs[word]["out"].resolve() != Path(word).resolve():
+    if there and word in project.runs and real(project.runs[word]["out"]) != real(word):
         raise UserError(f"{word} is a run of {project.path} and a file here; for the file, write ./{word}")
     if not there and not known and project.runs and not Path(word).suffix[1:].isalpha():
         raise UnknownName(f"run of {project.path}", word, project.runs, f"Its runs are {', '.join(project.runs)}.")

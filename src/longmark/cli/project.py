@@ -17,7 +17,6 @@ that is declared. Paths are relative to the file. What it names beyond its own f
 from __future__ import annotations
 
 import argparse
-import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -37,6 +36,7 @@ from longmark.models import config
 from longmark.models.config import SECTIONS, Entry
 from longmark.models.stores import is_url, shown
 from longmark.models.trust import Reach, digests, of_name
+from longmark.places import expanded, real
 from longmark.records import yaml_file
 from longmark.records.metric_name import names, parsed
 from longmark.records.values import found
@@ -83,13 +83,12 @@ class Project:
     def reaches_of(self, place: Place, verb: str, options: Mapping[str, Any]) -> Iterator[Reach]:
         """What these options of a verb reach out to. place: of the options in the file."""
         actions = {action.dest: action for action in options_of(_leaves()[verb])}
-        folder = Path(os.path.realpath(self.path.parent))  # a file that is a link itself counts where the link stands
+        folder = real(self.path.parent)  # a file that is a link itself counts where the link stands
         for key, value in options.items():
             for one in value if isinstance(value, list) else [value]:
                 where = ".".join((*place, key))
-                real = Path(os.path.realpath(one)) if isinstance(one, Path) else None
-                if real is not None and not real.is_relative_to(folder):
-                    yield Reach(where, does=f"uses {real}, outside of the folder of the file")
+                if isinstance(one, Path) and (outside := _outside(one, folder)):
+                    yield Reach(where, does=outside)
                 elif key == "ray_insecure" or (key == "executor" and one != "local"):
                     yield Reach(where, does=f"sends texts and code to the workers of --{key.replace('_', '-')} {one}")
                 elif key == "cache":
@@ -103,11 +102,18 @@ class Project:
                     reach = of_name(one)
                     yield Reach(**{**vars(reach), "name": f"{where}: {one}"})
                 elif verb in ("run", "decide") and key == "metrics":
-                    yield from _code_of(where, one)
+                    yield from _reaches_of_metrics(where, one, folder)
 
 
-def _code_of(where: str, text: str) -> Iterator[Reach]:
-    """The code that runs for metrics of a comma-separated list, and the models that their parameters load."""
+def _outside(path: Path, folder: Path) -> str:
+    """What is said of a path that leads out of the folder of the file; "" for one that does not."""
+    place = real(path)
+    return "" if place.is_relative_to(folder) else f"uses {place}, outside of the folder of the file"
+
+
+def _reaches_of_metrics(where: str, text: str, folder: Path) -> Iterator[Reach]:
+    """The code that runs for metrics of a comma-separated list, the rubrics that lie elsewhere, and the models that the
+    parameters load. folder: of the file."""
     for name in filter(None, map(str.strip, text.split(","))):
         base, params = (name, {}) if Path(name).is_file() else parsed(name)  # as `metrics.select` reads it
         kind, (top, dot, _rest) = Path(base).suffix, base.partition(".")
@@ -115,6 +121,8 @@ def _code_of(where: str, text: str) -> Iterator[Reach]:
         outside = base in plugins.installed("metrics") or (kind not in _SETTINGS and dot and find_spec(top))
         if kind == _CODE or (outside and not inside):
             yield Reach(where, does=f"runs the Python code of {base}", files=digests([Path(base)]))
+        elif kind in _SETTINGS and (elsewhere := _outside(Path(base), folder)):
+            yield Reach(where, does=elsewhere)
         for key in ("encoder", "checkpoint"):
             if key in params:
                 yield Reach(where, does=f"loads the model {params[key]}, which may contain code")
@@ -285,15 +293,15 @@ def _settled(leaf: argparse.ArgumentParser, options: Mapping[str, Any], folder: 
             return [settled(action, one) for one in value]
         if isinstance(value, Path):
             word = str(value) in str(action.metavar).split("|")  # `hazards`, which is no file
-            return value if word else folder / value.expanduser()
+            return value if word else folder / expanded(value)
         if action.dest == "metrics":
             parts = [one.strip() for one in value.split(",")]
             files = [Path(one.partition("@")[0]).suffix in (_CODE, *_SETTINGS) for one in parts]
             both = zip(parts, files, strict=True)
-            return ",".join(str(folder / Path(one).expanduser()) if file else one for one, file in both)
+            return ",".join(str(folder / expanded(one)) if file else one for one, file in both)
         if action.metavar == "MODEL":
             scheme, colon, rest = value.partition(":")
-            there = folder / Path(rest).expanduser()
+            there = folder / expanded(rest)
             return f"{scheme}:{there}" if colon and scheme in ("gguf", "hf", "st") and there.exists() else value
         return value
 

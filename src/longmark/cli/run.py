@@ -36,6 +36,7 @@ from longmark.metrics import canonical
 from longmark.models.cache import CallCache
 from longmark.models.registry import Registry
 from longmark.models.sending import Counts
+from longmark.places import real
 from longmark.progress import cost, counted
 from longmark.records import Pair
 from longmark.records.files import read_object
@@ -103,7 +104,7 @@ def _forecast(gates: list[Gate], bounds: Any, settings: Settings, arguments: arg
     out, own, cluster = arguments.out, "this run", arguments.cluster
     if out is not None:
         known = (out / "manifest.json").exists() and read_object(out / "manifest.json", "use another folder")
-        own = str((known or {}).get("system", out.resolve().name))
+        own = str((known or {}).get("system", real(out).name))
         cluster = cluster or str((known or {}).get("cluster") or QUESTION)
 
     def due(example: Any) -> Iterator[tuple[str, bool]]:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from longmark.errors import BadInput, UserError
+from longmark.places import real
 from longmark.records import Example, Pair
 from longmark.records.documents import REMEDY, Documents
 from longmark.records.pair import HUMAN, Mode
@@ -36,7 +37,7 @@ def read_answers(source: Path, skip_bad: bool = False, mapping: Mapping[str, str
     file = source / "examples.jsonl" if source.is_dir() else source
     if not file.is_file():
         raise UserError(f"{source}: expected a run folder or a file of examples")
-    name = source.resolve().name if source.is_dir() else source.stem
+    name = real(source).name if source.is_dir() else source.stem
     if mapping and source.is_dir():
         raise UserError(f"--map: {source} is a run, whose columns were read when it was scored; name its file")
     reading = Reading(file, skip_bad=skip_bad, mapping=mapping)

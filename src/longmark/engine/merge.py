@@ -23,6 +23,7 @@ from longmark.engine.manifest import absent_hash
 from longmark.engine.split import NOTES_FILE, notes
 from longmark.errors import SettingsChanged, UserError
 from longmark.models.cache import CallCache
+from longmark.places import real
 from longmark.records import Answered, Row, Usage
 from longmark.records.files import REMAKE, at, lines, own_json, read_object
 from longmark.records.pair import own_example_of
@@ -216,7 +217,7 @@ def _manifest(runs: Sequence[_Run], out: Path, *, finished: bool) -> dict[str, A
             versions[model] = list(dict.fromkeys((*versions.get(model, ()), *known)))
     sessions = [{**session, "part": run.part.part} for run in runs for session in run.manifest["sessions"]]
     rows = sum(run.told("examples").get("rows") or 0 for run in runs)
-    parts = [{"part": run.part.part, "run": run.path.resolve().name} for run in runs]
+    parts = [{"part": run.part.part, "run": real(run.path).name} for run in runs]
     for entry, run in zip(parts, runs, strict=True):
         if (its := run.manifest.get("environment")) != first.get("environment"):
             entry["environment"] = its
@@ -226,7 +227,7 @@ def _manifest(runs: Sequence[_Run], out: Path, *, finished: bool) -> dict[str, A
         "finished": max(str(run.manifest["finished"]) for run in runs) if finished else None,
         "source": part.source,
         "examples": {"read": 0, "skipped": part.skipped, "limit": part.limit, "rows": rows},
-        "system": out.resolve().name,
+        "system": real(out).name,
         "sessions": sorted(sessions, key=lambda session: str(session.get("started"))),
         "versions": versions,
         "verdicts": together(run.told("verdicts") for run in runs),

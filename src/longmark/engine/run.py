@@ -27,6 +27,7 @@ from longmark.models.handles import DEFAULT_DOMAIN, Backends
 from longmark.models.registry import Registry
 from longmark.models.stores import is_url
 from longmark.models.trust import Trust
+from longmark.places import expanded
 from longmark.prompts import PromptBook, from_folder
 from longmark.records.read import ExampleSource
 
@@ -67,7 +68,7 @@ def cache_path(path: str | Path | None) -> Path | str:
     """The file of the call cache, or its URL: as given, or where it usually is."""
     if path and is_url(path):
         return str(path)
-    return Path(path).expanduser() if path else home() / "calls.sqlite"
+    return expanded(path) if path else home() / "calls.sqlite"
 
 
 def make_settings(names: Sequence[str | Metric], registry: Registry, options: RunOptions) -> Settings:
@@ -110,7 +111,7 @@ def _calibration(options: RunOptions, backends: Backends, selected: Sequence[Sel
     """What --calibrate names. UserError without a checker, or for one that is asked several pairs in one call."""
     from longmark.text.calibration import Calibration, read_labels
 
-    labels = read_labels(Path(options.calibrate or "").expanduser())
+    labels = read_labels(expanded(options.calibrate or ""))
     if backends.checker is None:
         raise UserError("--calibrate: there is no checker to calibrate: add --checker, and a metric that takes one")
     if hasattr(backends.checker, "chat"):

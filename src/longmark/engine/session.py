@@ -28,6 +28,7 @@ from longmark.models.handles import Backends
 from longmark.models.registry import price_of
 from longmark.models.sending import Stopped
 from longmark.models.verdicts import VerdictCounter
+from longmark.places import real
 from longmark.progress import counted
 from longmark.records import Answered, Row
 from longmark.records.example import question_hash
@@ -137,7 +138,7 @@ async def execute(
         staged = folder.stage(_due(check.over(read) if check else read, settings.selected, folder))
         check_kind(source, settings.selected, settings.comparison)
         if not space.begun:
-            manifest |= manifests.begun(settings, out.resolve().name, bool(source.pairs))
+            manifest |= manifests.begun(settings, real(out).name, bool(source.pairs))
         elif source.pairs is not None:
             manifests.same_kind(space, source.pairs)
         manifests.keep_rule(space, options.stopping)

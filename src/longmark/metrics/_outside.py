@@ -13,6 +13,7 @@ from pathlib import Path
 from longmark import plugins
 from longmark.errors import UserError
 from longmark.metric import Metric
+from longmark.places import expanded, real
 
 
 def named(metric: Metric) -> tuple[str, Metric]:
@@ -25,7 +26,7 @@ def named(metric: Metric) -> tuple[str, Metric]:
 
 def of_file(path: str) -> tuple[str, Metric] | None:
     """The metric of a file `.yaml`, `.yml` or `.py`, named by the rubric or by the file; None for another name."""
-    file = Path(path).expanduser()
+    file = expanded(path)
     if file.suffix in (".yaml", ".yml"):
         from longmark.metrics.rubric import load
 
@@ -39,14 +40,14 @@ def of_file(path: str) -> tuple[str, Metric] | None:
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[module.__name__] = module  # dataclasses look their module up
-    sys.path.insert(0, str(file.parent.resolve()))
+    sys.path.insert(0, str(real(file.parent)))
     try:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
         raise UserError(f"--metrics {path}: {type(error).__name__} while it was loaded: {error}") from error
     finally:
         sys.path.pop(0)
-    return _declared(getattr(module, "METRIC", None), module.__name__, file.stem, {"file": str(file.resolve())})
+    return _declared(getattr(module, "METRIC", None), module.__name__, file.stem, {"file": str(real(file))})
 
 
 def of_module(name: str) -> tuple[str, Metric] | None:

@@ -17,6 +17,7 @@ import orjson
 from longmark import errors
 from longmark.home import sha256
 from longmark.models.sentence import load_by
+from longmark.places import expanded
 
 MANIFEST, CONFIG, WEIGHTS = "longmark.json", "adapter_config.json", "adapter_model.safetensors"
 
@@ -53,7 +54,7 @@ def opened(folder: Path, name: str, identity: str) -> Adapter:
 
 def _same(one: str, other: str) -> bool:
     """Whether two names are of one model: equal, or of one folder."""
-    here, there = (Path(name).expanduser() for name in (one, other))
+    here, there = (expanded(name) for name in (one, other))
     return one == other or (here.exists() and there.exists() and here.samefile(there))
 
 

@@ -51,6 +51,7 @@ from longmark.models.sending import Counts as Counts
 from longmark.models.sending import Reply, Sender, Stopped, unless_given_up
 from longmark.models.stores import Seen
 from longmark.models.verdicts import VerdictCounter
+from longmark.places import real
 from longmark.progress import counted
 from longmark.records import Usage
 from longmark.records.verdicts import Asked
@@ -158,7 +159,7 @@ class Client(Sender):
         self._asked_anew: set[bytes] = set()
         self.token = secrets.token_hex(8)
         self.not_resent = 0
-        self._run = str(Path(run).resolve()) if run else ""
+        self._run = str(real(run)) if run else ""
         self._resend_unknown = resend_unknown
         self._most_usd: dict[tuple[str, Tokens], float | None] = {}
 

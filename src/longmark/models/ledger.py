@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from longmark.models.cache import CallCache
+from longmark.places import real
 
 _ATTEMPTS = """(SELECT session, model, count, usd, most_usd,
     CASE WHEN state = 'sent' OR (state = 'unknown' AND id IN (
@@ -60,7 +61,7 @@ def sessions_of(cache: CallCache, folder: Path, tokens: Collection[str] = ()) ->
     """The sessions of a folder: those with the tokens, as a run's manifest names them; without any, those for this
     path and the paths under it."""
     every = cache.do("SELECT id, token, run FROM sessions").fetchall()
-    place = folder.resolve()
+    place = real(folder)
     return [
         id_ for id_, token, run in every if (token in tokens if tokens else run and Path(run).is_relative_to(place))
     ]

@@ -21,6 +21,7 @@ from longmark.models.cache import CallCache
 from longmark.models.handles import Backends
 from longmark.models.protocols import Backend
 from longmark.models.settings import DEFAULTS, ModelSettings
+from longmark.places import expanded
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -90,7 +91,7 @@ class Registry:
         if isinstance(config, str | Path):
             from longmark.models.config import load
 
-            self._config = load(Path(config).expanduser())
+            self._config = load(expanded(config))
         else:
             self._config = config
         self._sends = sends
@@ -288,6 +289,6 @@ def _on_this_machine(prefix: str, role: str, name: str) -> Any:
         if (entry.kind == "embedder") != (role == "embedder"):
             raise UserError(f"--{role} embedded:{name}: {entry.title} cannot be a {role}")
         return _class_of("embedded embedder")() if role == "embedder" else _class_of("llama").embedded(name)
-    if not (path := Path(name).expanduser()).is_file():
+    if not (path := expanded(name)).is_file():
         raise UserError(f"--{role} gguf:{name}: the file does not exist")
     return _class_of("llama").gguf(path)

@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 from longmark import errors
 from longmark.home import sha256
 from longmark.models.protocols import Capabilities, EmbedReply, RelationReply, RerankReply, Tokens
+from longmark.places import expanded
 
 T = TypeVar("T")
 
@@ -78,7 +79,7 @@ class _SentenceTransformer(LazyModel):
         super().__init__(f"st:{name}")
         if importlib.util.find_spec("sentence_transformers") is None:
             raise errors.MissingExtra(f"the model {self.name}", "transformers")
-        folder = Path(name).expanduser()
+        folder = expanded(name)
         self._source = str(folder) if folder.is_dir() else name
         self.identity = folder_identity(folder) if folder.is_dir() else self.name
 

@@ -21,7 +21,6 @@ import secrets
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from longmark import errors
@@ -30,6 +29,7 @@ from longmark.models.adapter import applied, opened
 from longmark.models.leave_one_out import Branch, ReadingOrder, plan
 from longmark.models.protocols import Capabilities, LikelihoodReply, LikelihoodRequest, Message, Tokens, no_start_token
 from longmark.models.sentence import LazyModel, folder_identity, load_by
+from longmark.places import expanded
 
 _CHUNK = 256  # tokens in one pass: enough to keep the cores busy, and their logits stay below 200 MB
 _GROUP = 2048  # tokens of packed sequences before their states are dropped
@@ -64,9 +64,9 @@ class TransformersLM(LazyModel):
         if importlib.util.find_spec("transformers") is None or importlib.util.find_spec("torch") is None:
             raise errors.MissingExtra(f"the language model hf:{source}", "transformers")
         super().__init__(f"hf:{source}")
-        base, plus, folder = ("", "", "") if Path(source).expanduser().exists() else source.rpartition("+")
+        base, plus, folder = ("", "", "") if expanded(source).exists() else source.rpartition("+")
         source, self._adapter = base if plus else source, None
-        path, self._arguments = Path(source).expanduser(), dict[str, Any](trust_remote_code=False)
+        path, self._arguments = expanded(source), dict[str, Any](trust_remote_code=False)
         if path.is_file():
             self._source, self._arguments["gguf_file"] = str(path.parent), path.name
             self.identity = f"hf:gguf:sha256:{sha256(path)}"
@@ -75,7 +75,7 @@ class TransformersLM(LazyModel):
         else:
             self._source, self.identity = source, f"hf:{source}"
         if plus:
-            self._adapter = opened(Path(folder).expanduser(), f"hf:{source}", self.identity)
+            self._adapter = opened(expanded(folder), f"hf:{source}", self.identity)
             self.identity += f"+{self._adapter.identity}"
 
     async def likelihood(self, request: LikelihoodRequest) -> LikelihoodReply:

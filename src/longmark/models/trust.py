@@ -37,6 +37,7 @@ from longmark.models.keys import (
     variables_for,
     vendor_url,
 )
+from longmark.places import expanded
 
 _WORD = re.compile(r"[\w-]*")
 
@@ -119,7 +120,7 @@ def of_name(name: str) -> Reach:
         return Reach(name, check_base_url(at["base_url"]))
     if prefix == "embedded" or not {":", "@"} & {*name}:
         return Reach(name)
-    parts = [Path(one).expanduser() for one in sorted({rest, *rest.split("+")}) if one]
+    parts = [expanded(one) for one in sorted({rest, *rest.split("+")}) if one]
     python = [file for part in parts if part.is_dir() for file in sorted(part.rglob("*.py"))]
     return Reach(name, code=name, files=digests(python))
 

@@ -80,6 +80,8 @@ def check_regular(path: Path, called: str = "") -> None:
     try:
         if path.is_dir():
             raise UserError(f"{called} is a folder; name a file")
+        if path.is_symlink() and not path.exists():
+            raise UserError(f"{called} is a link that leads to no file, or to itself; name the file that is meant")
         if not path.exists():
             raise UserError(f"{path} does not exist")
         if not path.is_file():
@@ -194,6 +196,28 @@ def check_values(raw: bytes | str, most: int) -> None:
         )
 
 
+def check_texts(record: Any, most: int = 0) -> None:
+    """ValueError if the JSON texts in a record, such as the cells of a table, have more values together (0:
+    MOST_VALUES): readers look into them, and keep what several of them hold. Nothing is parsed."""
+    texts, length, waiting = [], 0, [record]
+    while waiting:
+        value = waiting.pop()
+        for part in value.values() if type(value) is dict else value:
+            kind = type(part)
+            if kind is str:
+                if part[:1] in _STARTS_JSON:
+                    texts.append(part)
+                    length += len(part)
+            elif kind is dict or kind is list:
+                waiting.append(part)
+    most = most or MOST_VALUES
+    if length > 2 * most and (count := sum(values_in(one, most) for one in texts)) > most:
+        raise ValueError(
+            f"has {count:,} values in its JSON texts together, more than the limit of {most:,}; leave out what is not "
+            "scored, or split it"
+        )
+
+
 def values_in(raw: bytes | str, exact_above: int = 0) -> int:
     """How many values a JSON text has, or a text that begins like one: counted by the commas and the brackets that
     open. Those inside texts count too, unless the count is above `exact_above`."""
@@ -276,6 +300,7 @@ def read_object(path: Path, remedy: str, most: int = LARGEST) -> dict[str, Any]:
 
 _TOO_DEEP = f"is nested more than {DEPTH} levels deep"
 _TOKEN = 16  # characters that a piece of JSON has at most that cannot be read without its end, but for texts
+_STARTS_JSON = frozenset('{["')
 _TEXT = re.compile(r'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)  # possessive: nothing is kept to go back to
 _TEXT_OF_BYTES = re.compile(rb'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
 _START = 256  # bytes in which a text shows whether it has spaces after its keys, which orjson does not write

@@ -29,6 +29,7 @@ from longmark.records.files import (
     at,
     check,
     check_regular,
+    check_texts,
     lines,
     opened,
     parse_json,
@@ -93,6 +94,22 @@ def kind_of(path: Path) -> str:
 
 def records(path: Path, kind: str, encoding: str = "") -> Records:
     """Every record of a file. encoding: of a text file, "": UTF-8. UserError if the file as a whole cannot be read."""
+    return _bounded(_records(path, kind, encoding))
+
+
+def _bounded(found: Records) -> Records:
+    """The records, with an Unreadable in place of one whose texts hold too many values (`files.check_texts`)."""
+    for place, record in found:
+        if type(record) is dict:
+            try:
+                check_texts(record)
+            except ValueError as error:
+                yield place, Unreadable(str(error))
+                continue
+        yield place, record
+
+
+def _records(path: Path, kind: str, encoding: str) -> Records:
     try:
         if kind in _OTHERS:
             yield from _OTHERS[kind](path)
@@ -363,7 +380,7 @@ def of_frame(frame: Any) -> Records:
     except (pyarrow.ArrowException, ValueError, TypeError) as error:
         raise UserError(f"the DataFrame cannot be read: {' '.join(str(error).split())}") from None
     _check_names("the DataFrame", table.column_names)
-    return _of_batches(table.column_names, table.to_batches(max_chunksize=_BATCH))
+    return _bounded(_of_batches(table.column_names, table.to_batches(max_chunksize=_BATCH)))
 
 
 def of_dataset(dataset: Any) -> Records:

@@ -17,6 +17,7 @@ from typing import Any
 
 import longmark
 from longmark.errors import UserError
+from longmark.places import real
 from longmark.progress import cost, counted
 from longmark.records.row import Usage
 from longmark.report import tables
@@ -115,15 +116,15 @@ def read(
 
 def check(files: Mapping[str, Path | None], inputs: Sequence[Path] = ()) -> None:
     """UserError where a file has another suffix, is an input or a folder, or is in no folder."""
-    taken = [path.resolve() for path in inputs]
+    taken = [real(path) for path in inputs]
     for option, path in files.items():
         if path is None:
             continue
         if path.suffix != SUFFIXES[option]:  # so that a slip does not replace data
             raise UserError(f"--{option} {path}: expected a name that ends in {SUFFIXES[option]}")
-        if path.resolve() in taken or path.is_dir():
+        if real(path) in taken or path.is_dir():
             raise UserError(f"--{option} {path}: this is an input, or a folder; give another file")
-        if not path.resolve().parent.is_dir():
+        if not real(path).parent.is_dir():
             raise UserError(f"--{option} {path}: the folder {path.parent} does not exist; make it")
 
 

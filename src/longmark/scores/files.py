@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from longmark.errors import UserError
+from longmark.places import real
 from longmark.records import Answered, Row, Signature, Usage
 from longmark.records.files import NotJson, at, lines, parse_json
 from longmark.records.pair import example_of
@@ -51,10 +52,10 @@ def source_of(path: Path) -> Path:
 def sources_of(paths: Sequence[Path]) -> list[Path]:
     """The sources that paths name, each with a name (`.` is resolved). UserError if there is none, or one is given
     twice or cannot be read."""
-    sources = [path if path.name not in ("", "..") else path.resolve() for path in map(source_of, paths)]
+    sources = [path if path.name not in ("", "..") else real(path) for path in map(source_of, paths)]
     if not sources:
         raise UserError("give at least one run folder or file of rows")
-    resolved = [source.resolve() for source in sources]
+    resolved = [real(source) for source in sources]
     if twice := next((one for i, one in enumerate(sources) if resolved[i] in resolved[:i]), None):
         raise UserError(f"{twice} is given twice; give it once")
     return sources
@@ -145,12 +146,12 @@ def system_of(row: Row, source: Path) -> str:
 
 def name_of(source: Path) -> str:
     """A run folder's name, or a file's name without its suffix."""
-    return canonical(source.resolve().name if source.is_dir() else source.stem)
+    return canonical(real(source).name if source.is_dir() else source.stem)
 
 
 def shortest_names(sources: Sequence[Path]) -> list[str]:
     """The names of sources, with as many parent folders as it takes to tell them apart."""
-    sources = [source.resolve() for source in sources]
+    sources = [real(source) for source in sources]
     parts = [(*source.parts[:-1], name_of(source)) for source in sources]
     if len(set(parts)) < len(parts):  # two files that differ in their suffix
         parts = [source.parts for source in sources]

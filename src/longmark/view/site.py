@@ -6,6 +6,7 @@ from collections import OrderedDict
 from pathlib import Path
 
 from longmark.errors import UserError
+from longmark.places import real
 from longmark.view.answers import Answers
 from longmark.view.folder import Folder, Run
 from longmark.view.summaries import Summaries
@@ -24,7 +25,7 @@ class Site:
     def __init__(self, folder: Path) -> None:
         if not folder.is_dir():
             raise UserError(f"{folder} is not a folder; give the folder that holds your run folders, or one of them")
-        self.folder = Folder(folder.resolve())
+        self.folder = Folder(real(folder))
         self.summaries = Summaries()
         self._answers: OrderedDict[Path, Answers] = OrderedDict()
 

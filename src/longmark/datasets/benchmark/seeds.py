@@ -22,6 +22,7 @@ from longmark.datasets.benchmark import INDEX, BenchmarkPlan
 from longmark.errors import UserError
 from longmark.home import digest
 from longmark.models.handles import Models
+from longmark.places import real
 from longmark.rag import dense
 from longmark.rag import index as rag_index
 from longmark.rag.chunk import Chunking
@@ -92,7 +93,7 @@ class Library:
             documents = Documents(path)
             for one in documents:
                 if isinstance(one, Document):
-                    name = one.id if len(self.paths) == 1 or path.is_file() else f"{path.resolve().name}/{one.id}"
+                    name = one.id if len(self.paths) == 1 or path.is_file() else f"{real(path).name}/{one.id}"
                     squeezed = "".join(one.text.split()).encode("utf-8", "replace")
                     sha256 = hashlib.sha256(squeezed).hexdigest()
                     self.books.append(Book(name, sha256, len(one.text), one.pages, one.headings))

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from longmark.errors import MissingExtra, NoScore, UserError
 from longmark.models.sentence import LazyModel, folder_identity, load_by
+from longmark.places import expanded
 from longmark.text.pieces import pieces
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ def identity(name: str) -> str:
         from longmark.models.minilm import MiniLM
 
         return MiniLM().identity
-    folder = Path(name.partition(":")[2]).expanduser()
+    folder = expanded(name.partition(":")[2])
     return folder_identity(folder) if folder.is_dir() else name
 
 

@@ -21,6 +21,7 @@ from typing import Any
 from longmark.errors import UserError
 from longmark.models import stores
 from longmark.models.stores import INDEX, TABLES, Look, Seen, Store, Turn, Wish
+from longmark.places import expanded, real
 from longmark.writing import database as opened
 from longmark.writing import folder
 
@@ -374,7 +375,7 @@ def file_system(path: Path, mounts: Path = Path("/proc/self/mountinfo")) -> str:
         return "smb (a UNC path)"
     try:
         lines = mounts.read_text(errors="replace").splitlines()
-        place = path.expanduser().resolve()
+        place = real(expanded(path))
     except (OSError, RuntimeError):  # RuntimeError: a link to itself
         return ""
     found = ("", "")
