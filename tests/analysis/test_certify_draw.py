@@ -241,6 +241,29 @@ def test_certify_and_compare_and_verify_say_the_same(claimed: Claimed, tmp_path:
     assert certificate["error"]["shared_over"] in compared.out
 
 
+@pytest.mark.parametrize(
+    ("plan", "wider"),
+    [
+        ({"looks": 3}, 1.0),
+        ({"looks": None}, 1.1771),  # .025 / 2 and .025 / 6, one-sided: z = 2.2414 and 2.6383, of 1 planned claim
+    ],
+)
+def test_the_present_interval_of_label_next_is_that_of_compare_and_the_next_one_that_of_its_look(
+    tmp_path: Path, plan: dict[str, Any], wider: float
+):
+    """All but two answers are drawn and labelled: two labels more leave the half-width as it is, but for the look."""
+    make(tmp_path, n=2 * QUESTIONS - 2, **plan)
+    shown = correct_runs([tmp_path / "run"], tmp_path / "labels.jsonl", draw=tmp_path / "draw.jsonl")
+    (pair,) = shown.metrics[0].pairs.values()
+    assert pair.low is not None
+    assert pair.high is not None
+    draw = label_next([tmp_path / "run"], tmp_path / "labels.jsonl", n=2, earlier=tmp_path / "draw.jsonl")
+    assert draw.forecast is not None
+    now, then = draw.forecast
+    assert now == pytest.approx((pair.high - pair.low) / 2)
+    assert then / now == pytest.approx(wider, rel=0.02)
+
+
 def test_a_pair_that_was_not_planned_is_marked_in_the_table(tmp_path: Path):
     make(tmp_path, "abc")
     claimed = claimed_in(tmp_path)

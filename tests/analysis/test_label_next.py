@@ -35,7 +35,7 @@ def test_whole_questions_are_drawn_with_equal_chances(both: Path):
 
 
 def test_a_second_draw_adds_questions_and_their_chances(both: Path, tmp_path: Path):
-    first = label_next([both], n=40)
+    first = label_next([both], n=40, looks=2)
     write(first, tmp_path / "first.jsonl")
     assert read_draw(tmp_path / "first.jsonl") == list(first.answers)
     had = {one.example_id for one in first.answers if one.drawn}

@@ -16,6 +16,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import sqrt
 from pathlib import Path
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,8 @@ from longmark.stats.corrected import FEWEST_COVERED
 from longmark.stats.drawing import probabilities, residual_sizes, systematic
 from longmark.stats.looks import Looks
 from longmark.writing import replacing
+
+_NORMAL = NormalDist()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,24 +101,26 @@ def label_next(runs: str | Path | Sequence[str | Path], labels: GivenLabels | No
     scored = known[:, places].any(axis=1)
     answers = [one for one in answers_of(paths, scores) if one.cell[1] in places and known[one.cell]]
     plan = _planned(chosen, scores)
-    number = 1 if chosen.earlier is None else None
+    number: int | None = 1
     _refuse_alike(answers)
+    earlier_answers = [] if chosen.earlier is None else list(_earlier(answers, chosen.earlier))
+    if earlier_answers:
+        last = draw_number(earlier_answers)
+        number, plan = None if last is None else last + 1, earlier_answers[0].plan
+    looks = Looks(number, plan.looks)
     had, before = np.zeros_like(known), np.zeros(len(known))  # drawn or labelled; with which probability
     by_draw: dict[tuple[str, str], int | None] = {}
     sizes, forecast = None, None
     if labels is not None:
         same = {name: getattr(chosen, name) for name in CorrectionOptions.__slots__}
-        found = correct_runs(paths, labels, **{**same, "metrics": metrics, "looks": None})
+        found = correct_runs(paths, labels, **{**same, "metrics": metrics, "looks": None, "draw": chosen.earlier})
         if found.drawn and chosen.earlier is None:
             raise UserError("the labels were drawn with unequal probabilities: give the file of that draw by --earlier")
         table = found.labelled.table(metrics[0])
         had |= ~np.isnan(table.labels)
         before[:] = had[:, places].sum() / known[:, places].sum()
-        sizes, forecast = residual_sizes(table, places), _forecast(found, chosen.n)
-    if chosen.earlier is not None:
-        earlier_answers = list(_earlier(answers, chosen.earlier))
-        last = draw_number(earlier_answers)
-        number, plan = None if last is None else last + 1, earlier_answers[0].plan
+        sizes, forecast = residual_sizes(table, places), _forecast(found, chosen.n, looks)
+    if earlier_answers:
         for answer, earlier in zip(answers, earlier_answers, strict=True):
             before[answer.cell[0]] = earlier.probability
             had[answer.cell] |= earlier.drawn
@@ -130,7 +135,6 @@ def label_next(runs: str | Path | Sequence[str | Path], labels: GivenLabels | No
     new[among] = systematic(now[among], chosen.seed)
     chances = before + (1 - before) * now
     plan = replace(plan, seeds=(*plan.seeds, chosen.seed) if number == 1 or plan.seeds else ())
-    looks = Looks(number, plan.looks)
     drawn = tuple(
         DrawnAnswer(
             *(answer.example_id, answer.system, answer.question_id),
@@ -164,14 +168,20 @@ def _planned(options: DrawOptions, scores: Scores) -> Plan:
     return Plan(options.looks, tuple(map(str, claims)))
 
 
-def _forecast(found: Correction, n: int) -> tuple[float, float] | None:
-    """Half of the interval of the first difference (of one system: of its mean) now, and with n labels more.
+def _forecast(found: Correction, n: int, looks: Looks) -> tuple[float, float] | None:
+    """Half of the interval of a planned difference (else the first one; of one system: of its mean) now, as `compare
+    --labels` shows it of the same files, and with n labels more, at the look that they make.
 
     In units of the present variance V(m) = c / m + rest: what labels cause shrinks with their number m, what the scores
     of all N answers leave uncertain does not. With all answers labelled it is that of labels alone, V(N) = worth / N.
     """
-    metric = found.metrics[0]
-    estimates = [*metric.pairs.values(), *metric.means.values()]
+    metric, family = found.metrics[0], found.family
+    planned = [
+        pair
+        for (first, second), pair in metric.pairs.items()
+        if family.may_claim(first, second, metric.metric) or family.may_claim(second, first, metric.metric)
+    ]
+    estimates = [*planned, *metric.pairs.values(), *metric.means.values()]
     estimate = next((each for each in estimates if each.ends is not None and each.worth), None)
     if estimate is None or estimate.ends is None or estimate.worth is None:
         return None
@@ -181,8 +191,13 @@ def _forecast(found: Correction, n: int) -> tuple[float, float] | None:
         return half, half
     least = min(1.0, estimate.worth / answers)
     caused = (1 - least) / (1 / labelled - 1 / answers)
-    then = 1 - caused * (1 / labelled - 1 / min(answers, labelled + n))
-    return half, half * sqrt(max(least, then))
+    in_all = min(answers, labelled + n)
+    then = 1 - caused * (1 / labelled - 1 / in_all)
+    wider = 1.0
+    if estimate.error is not None:
+        error = looks.error(family.claims, in_all // 2, answers // 2, (1 - found.options.level) / 2)
+        wider = _NORMAL.inv_cdf(1 - error) / _NORMAL.inv_cdf(1 - estimate.error)
+    return half, half * wider * sqrt(max(least, then))
 
 
 def _earlier(answers: Sequence[ScoredAnswer], path: Path) -> Iterator[DrawnAnswer]:
@@ -236,5 +251,5 @@ def in_words(draw: Draw) -> str:
         )
     if draw.forecast is not None:
         now, then = (fixed(half, 3) for half in draw.forecast)
-        text += f" The corrected interval is now ± {now}; with these labels about ± {then}."
+        text += f" The corrected interval is now ± {now}; with these labels, at their look, about ± {then}."
     return " ".join((text, *draw.notices))
