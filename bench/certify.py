@@ -1,6 +1,6 @@
 """Does a certificate mean what it says? The tables of docs/coverage.md, "Certificates".
 
-`python -m bench.certify [GROUP ...] [--runs 200] [--out FILE] [--quick]`
+`python -m bench.certify [GROUP ...] [--runs 250] [--out FILE] [--quick]`
 
 Each replicate plants systems of which none is better (equal means of what people would say of all answers, as they come
 from a superpopulation of questions), writes a run, and does what a user does: draw answers (`label next`), write the
@@ -16,9 +16,10 @@ does not take hours.
     plain t     share in which a paired t test of the labels at the last look, one-sided at .025, without any of what
                 certify counts, would show that
 
-Groups: systems, looks, raters, shapes, failures, unscored, clusters, numbers, samples. A line of figures is added to
---out as soon as a cell is done, and cells that are there are not run again. The first replicate of each cell is done a
-second time with everything written and read, and must be the same. Monte Carlo error: sqrt(p (1 - p) / runs).
+Groups: systems, metrics, looks, raters, these, shapes, failures, unscored, clusters, numbers, samples. A line of
+figures is added to --out as soon as a cell is done, and cells that are there are not run again. The first replicate of
+each cell is done a second time with everything written and read, and must be the same. Monte Carlo error: sqrt(p (1 -
+p) / runs).
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -46,7 +48,7 @@ from unittest.mock import patch
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
-from tests.report.runs import RELEVANCE, manifest, row, write_run
+from tests.report.runs import CORRECTNESS, EASE, GRADE, RELEVANCE, manifest, row, write_run
 
 from longmark.analysis import certify as certifying
 from longmark.analysis import corrected as correcting
@@ -61,11 +63,14 @@ from longmark.stats.corrected import CorrectedEstimate, LabelledScores, correcte
 from longmark.stats.looks import CLAIM_ERROR
 
 Floats = NDArray[np.float64]
-METRIC, LABEL, DOCUMENT = RELEVANCE, "quality", "document"
+LABEL, DOCUMENT = "quality", "document"
+METRICS = (RELEVANCE, CORRECTNESS, EASE, GRADE)
+METRIC = METRICS[0]
 SCALE = {LABEL: ("1", "2", "3", "4", "5")}
 PROMISED = CLAIM_ERROR
 NAMES = "ABCDEFGH"
 EFFECTS = (0.0, 0.3, 0.6)
+POWER_RUNS = 0.4  # times those of false certificates
 
 
 # What is planted ------------------------------------------------------------------------------------------------------
@@ -74,10 +79,15 @@ EFFECTS = (0.0, 0.3, 0.6)
 @dataclass(frozen=True)
 class Planted:
     """scores: shape (questions, systems), NaN for none; labels: shape (raters, questions, systems), NaN for
-    what a rater would not label; documents: of each question."""
+    what a rater would not label; documents: of each question; others: the scores of further metrics."""
 
     scores: Floats
     labels: Floats
+    others: tuple[Floats, ...] = ()
+
+    @property
+    def by_metric(self) -> dict[str, Floats]:
+        return dict(zip(METRICS, (self.scores, *self.others), strict=False))
 
     @property
     def documents(self) -> NDArray[np.int64]:
@@ -91,9 +101,10 @@ def on_scale(values: Floats) -> Floats:
     return np.asarray(np.clip(np.round(values), 1, 5), dtype=np.float64)
 
 
-def judged(chance: np.random.Generator, quality: Floats) -> Floats:
-    """Scores between 0 and 1 that follow the quality (correlation about .8) and favour the first system."""
-    noisy = quality + 0.7 * chance.normal(size=quality.shape) + 0.3 * (np.arange(quality.shape[1]) == 0)
+def judged(chance: np.random.Generator, quality: Floats, correlation: float) -> Floats:
+    """Scores between 0 and 1 that follow the quality and favour the first system."""
+    noise = math.sqrt(1 / correlation**2 - 1) * chance.normal(size=quality.shape)
+    noisy = quality + noise + 0.3 * (np.arange(quality.shape[1]) == 0)
     return np.asarray(np.round(stats.norm.cdf(noisy), 3), dtype=np.float64)
 
 
@@ -113,11 +124,14 @@ def usual(
     both: bool = False,
     labelled: bool = True,
     shared: bool = True,
+    correlation: float = 0.8,
+    metrics: int = 1,
 ) -> Planted:
     """Labels 1 to 5 of a quality that is half the question's. severity, taste: standard deviations of what each rater
     adds to all labels, and to those of each system; these: the tastes of these raters add up to 0, so that the claim is
     false as these judge; unscored: share of answers without a score: the worst ones, of the first system or of both;
-    labelled: whether these may be drawn; shared: each rater labels every drawn answer, else half of them."""
+    labelled: whether these may be drawn; shared: each rater labels every drawn answer, else half of them; correlation:
+    of scores with the quality; metrics: how many score it."""
     shape_of, numbers = (questions, systems), documents_of(questions)
     common = chance.normal(size=questions)[:, None] * 0.7
     if documents:
@@ -139,7 +153,8 @@ def usual(
     else:  # lognormal, without ends
         exact: Floats = np.exp(0.8 * quality + 0.2 * (strict + tastes + noise))
         labels = np.asarray(np.round(exact, 2), dtype=np.float64)
-    scores = judged(chance, quality)
+    scores = judged(chance, quality, correlation)
+    others = tuple(judged(chance, quality, correlation) for _ in range(metrics - 1))
     if unscored:
         order = quality if worst else chance.random(shape_of)
         silent = order <= np.quantile(order, unscored, axis=0)
@@ -151,7 +166,7 @@ def usual(
         labels[chance.random((raters, questions)) < 0.4] = np.nan
         none = np.isnan(labels).all(axis=0)
         labels[0][none] = on_scale(3 + quality)[none]
-    return Planted(scores, labels)
+    return Planted(scores, labels, others)
 
 
 def failing(
@@ -169,8 +184,8 @@ def failing(
 
 
 def right_or_wrong(chance: np.random.Generator, effect: float, right: float, questions: int = 200) -> Planted:
-    """Labels of 0 and 1, both systems right in the same share; effect: the second is right in so much less."""
-    labels = (chance.random((questions, 2)) < [right, right - effect]).astype(float)
+    """Labels of 0 and 1, both systems right in the same share; the second is right in a third of the effect less."""
+    labels = (chance.random((questions, 2)) < [right, right - effect / 3]).astype(float)
     scores = np.clip(0.3 + 0.4 * labels + 0.2 * chance.normal(size=labels.shape), 0, 1).round(2)
     return Planted(scores, np.stack([labels, labels]))
 
@@ -183,7 +198,7 @@ class Cell:
     """plant: the truth; looks: labelled answers of each system at each look; plan: "planned" looks, "drawn" without a
     plan, or one of `SAMPLES`, labels without a draw; scale: whether the ends are named; effects: which truths; runs:
     times the runs of the others; promised: whether no more than .025 is promised (not of other raters than these few,
-    nor of a sample that is none)."""
+    nor of a sample that is none); these_raters: the claim is for these raters only."""
 
     group: str
     name: str
@@ -195,6 +210,7 @@ class Cell:
     effects: tuple[float, ...] = EFFECTS
     runs: float = 1.0
     promised: bool = True
+    these_raters: bool = False
 
 
 @dataclass(frozen=True)
@@ -216,11 +232,11 @@ def replicate(cell: Cell, effect: float, seed: Sequence[int], *, planting: bool 
         folder = Path(name)
         if not planting:
             return Study(
-                cell, planted, written(folder / "run", planted.scores, planted.documents), folder, chance
+                cell, planted, written(folder / "run", planted.by_metric, planted.documents), folder, chance
             ).outcome()
-        run = run_of(planted.scores.shape, cell.cluster)
+        run = run_of(planted.scores.shape, len(planted.others) + 1, cell.cluster)
         study = Study(cell, planted, run.folder, folder, chance, planting=True)
-        with run.with_scores(planted.scores), study.in_memory():
+        with run.with_scores(planted.by_metric), study.in_memory():
             return study.outcome()
 
 
@@ -233,14 +249,17 @@ def documents_of(questions: int) -> NDArray[np.int64]:
     return np.repeat(np.arange(questions), sizes)[:questions]
 
 
-def written(folder: Path, scores: Floats, documents: NDArray[np.int64]) -> Path:
+def written(folder: Path, by_metric: Mapping[str, Floats], documents: NDArray[np.int64]) -> Path:
     """A run of these scores: question q<i>, answers <system>-<i>."""
     examples, rows = [], []
-    for place in range(scores.shape[1]):
-        for i, value in enumerate(scores[:, place].tolist()):
+    questions, systems = by_metric[METRIC].shape
+    for place in range(systems):
+        for i in range(questions):
             name, about = f"{NAMES[place]}-{i}", dict[str, Any](question_id=f"q{i}", system=NAMES[place])
             examples.append(Example(id=name, question=f"Question {i}?", meta={DOCUMENT: f"d{documents[i]}"}, **about))
-            rows.append(row(name, METRIC, None if math.isnan(value) else value, **about))
+            for metric, scores in by_metric.items():
+                value = float(scores[i, place])
+                rows.append(row(name, metric, None if math.isnan(value) else value, **about))
     return write_run(folder, examples, rows, manifest() | {"finished": True})
 
 
@@ -253,11 +272,11 @@ class ReadRun:
     answers: tuple[correcting.ScoredAnswer, ...]
 
     @contextmanager
-    def with_scores(self, planted: Floats) -> Iterator[None]:
+    def with_scores(self, by_metric: Mapping[str, Floats]) -> Iterator[None]:
         """Within it the verbs find these scores in the run."""
         columns = {}
-        for place in range(planted.shape[1]):
-            column = columns[METRIC, NAMES[place]] = _Column(rows=len(planted))
+        for (metric, planted), place in product(by_metric.items(), range(by_metric[METRIC].shape[1])):
+            column = columns[metric, NAMES[place]] = _Column(rows=len(planted))
             for number, question in enumerate(self.scores.questions):
                 value = float(planted[int(question[1:]), place])
                 if math.isnan(value):
@@ -302,10 +321,10 @@ class PlantedLabels:
 
 
 @lru_cache
-def run_of(shape: tuple[int, int], cluster: str) -> ReadRun:
+def run_of(shape: tuple[int, int], metrics: int, cluster: str) -> ReadRun:
     folder = Path(tempfile.mkdtemp(dir=MEMORY))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    written(folder, np.full(shape, 0.5), documents_of(shape[0]))
+    written(folder, dict.fromkeys(METRICS[:metrics], np.full(shape, 0.5)), documents_of(shape[0]))
     scores = read_scores([folder], None, cluster)
     return ReadRun(folder, scores, tuple(correcting.answers_of([folder], scores)))
 
@@ -348,8 +367,8 @@ class Study:
             else:
                 draw, labelled = self.drawn(look, count - (self.cell.looks[look - 1] if look else 0), draw)
             self.write(labelled)
-            better, worse, seen = self.looked(draw)
-            claim = f"{better} better than {worse} on {METRIC}"
+            better, worse, metric, seen = self.looked(draw)
+            claim = f"{better} better than {worse} on {metric}"
             claimed = certifying.Claimed(
                 claim=claim,
                 runs=[str(self.run)],
@@ -358,10 +377,11 @@ class Study:
                 equal_chances=draw is None and self.chances is None,
                 mapping={},
                 **self.options,
+                **({"these_raters": True} if self.cell.these_raters else {}),
             )
             certificate = certifying.certify(claimed)
             difference = certificate["difference"] or {}
-            if len(self.systems) == 2 and "low" in difference:
+            if len(self.systems) == 2 and "low" in difference and not self.planted.others:
                 seen = not difference["low"] <= 0 <= difference["high"]
             shown |= seen
             missing = tuple(reason.partition(":")[0] for reason in certificate["missing"])
@@ -390,7 +410,13 @@ class Study:
 
     def drawn(self, look: int, count: int, earlier: Path | None) -> tuple[Path, NDArray[np.bool_]]:
         planned = {"looks": len(self.cell.looks)} if self.cell.plan == "planned" and not look else {}
-        options = {**self.options, **planned, "n": count * len(self.systems), "seed": int(self.chance.integers(2**31))}
+        options = {
+            **self.options,
+            **planned,
+            "n": count * len(self.systems),
+            "metrics": [METRIC],
+            "seed": int(self.chance.integers(2**31)),
+        }
         draw = drawing.label_next([self.run], self.labels if look else None, earlier=earlier, **options)
         self.drawn_answers, file = draw.answers, self.folder / f"draw-{look}.jsonl"
         if self.planting:
@@ -422,15 +448,19 @@ class Study:
     def columns(self) -> list[str]:
         return [] if self.chances is None else [PROBABILITY]
 
-    def looked(self, draw: Path | None) -> tuple[str, str, bool]:
-        """The claim that looks best after `compare --labels`, and whether that shows any difference."""
-        if len(self.systems) == 2:
-            return "A", "B", False
+    def looked(self, draw: Path | None) -> tuple[str, str, str, bool]:
+        """The claim that looks best after `compare --labels`, its metric, and whether that shows any difference."""
+        if len(self.systems) == 2 and not self.planted.others:
+            return "A", "B", METRIC, False
         correction = correcting.correct_runs([self.run], self.labels, draw=draw, **self.options)
+        seen = any(correcting.shown(correction, metric) for metric in correction.metrics)
+        if len(self.systems) == 2:
+            by_metric = {found.metric: found.pairs["A", "B"] for found in correction.metrics}
+            best = max(by_metric, key=lambda name: -9.0 if by_metric[name].low is None else by_metric[name].low)
+            return "A", "B", best, seen
         (metric,) = correction.metrics
         means = {name: -9.0 if mean.value is None else mean.value for name, mean in metric.means.items()}
-        shown = bool(correcting.shown(correction, metric))
-        return max(means, key=means.__getitem__), min(means, key=means.__getitem__), shown
+        return max(means, key=means.__getitem__), min(means, key=means.__getitem__), METRIC, seen
 
     def plain(self, labelled: NDArray[np.bool_], better: str, worse: str) -> bool:
         """Whether a paired t test of the labels alone shows it."""
@@ -457,16 +487,23 @@ SAMPLES: dict[str, Callable[[Study, int], NDArray[np.bool_]]] = {
 def cells() -> Iterator[Cell]:
     for systems in (2, 4, 8):
         name = f"{systems} systems, best against worst, 1 look planned"
-        yield Cell("systems", name, partial(usual, systems=systems), (60,), runs=1 if systems < 8 else 0.7)
+        yield Cell("systems", name, partial(usual, systems=systems), (60,), runs=1 if systems < 8 else 0.65)
     yield Cell("systems", "4 systems, best against worst, labels alone", partial(usual, systems=4), (60,), "alone")
-    every = tuple(range(50, 260, 15))
+    for metrics in (2, 4):
+        name = f"{metrics} metrics of 2 systems, the best of them"
+        yield Cell("metrics", name, partial(usual, metrics=metrics), (60,))
+    every = tuple(range(50, 275, 15))
     yield Cell("looks", "1 look planned", partial(usual, questions=300), (100,))
     yield Cell("looks", "1 look at labels alone", partial(usual, questions=300), (100,), "alone")
     yield Cell("looks", "1 draw, no plan", partial(usual, questions=300), (100,), "drawn")
     yield Cell("looks", "3 looks planned, later ones by residuals", partial(usual, questions=300), (50, 75, 100))
-    yield Cell("looks", "14 looks planned", partial(usual, questions=300), every, runs=0.6)
-    yield Cell("looks", "14 draws, no plan", partial(usual, questions=300), every, "drawn", runs=0.6)
-    yield Cell("looks", "14 looks at labels alone", partial(usual, questions=300), every, "alone", runs=0.6)
+    yield Cell("looks", "15 looks planned", partial(usual, questions=300), every, runs=0.65)
+    yield Cell("looks", "15 draws, no plan", partial(usual, questions=300), every, "drawn", runs=0.65)
+    yield Cell("looks", "15 looks at labels alone", partial(usual, questions=300), every, "alone", runs=0.65)
+    for correlation in (0.3, 0.8):
+        plant = partial(usual, questions=300, correlation=correlation)
+        name = f"2 draws planned, the second by residuals, scores of r {correlation:g}"
+        yield Cell("looks", name, plant, (50, 100))
     for raters in (2, 5):
         yield Cell("raters", f"{raters} raters, severity .6", partial(usual, raters=raters, severity=0.6))
     for raters in (2, 3, 5, 10):
@@ -480,6 +517,13 @@ def cells() -> Iterator[Cell]:
         other = partial(plant, these=False)
         yield Cell("raters", f"{raters} raters, taste .6, others", other, effects=(0.0,), promised=raters >= 5)
     yield Cell("raters", "3 raters, each labels 6 in 10", partial(usual, raters=3, shared=False))
+    for taste in (0.0, 0.2, 0.3, 0.6):
+        for raters in (2, 3):
+            plant = partial(usual, raters=raters, taste=taste)
+            yield Cell("these", f"{raters} raters, taste {taste:g}", plant, these_raters=True)
+    for taste in (0.0, 0.3):
+        plant = partial(usual, raters=3, taste=taste, shared=False)
+        yield Cell("these", f"3 raters, taste {taste:g}, each labels 6 in 10", plant, these_raters=True)
     for shape in ("skewed", "lognormal"):
         for count in (60, 150):
             plant = partial(usual, shape=shape)
@@ -531,7 +575,7 @@ def figures(place: int, runs: int, pool: ProcessPoolExecutor) -> dict[str, objec
     cell = CELLS[place]
     found: dict[str, object] = {"group": cell.group, "name": cell.name, "promised": cell.promised}
     for effect in cell.effects:
-        count = max(8, round(runs * cell.runs * (1 if not effect else 0.2)))
+        count = max(8, round(runs * cell.runs * (1 if not effect else POWER_RUNS)))
         outcomes = list(pool.map(task, [(place, effect, number) for number in range(count)], chunksize=4))
         if not effect and replicate(cell, effect, (place, 0, 0), planting=False) != outcomes[0]:
             raise SystemExit(f"{cell.name}: what is planted is not what is read")
@@ -567,7 +611,7 @@ def line(found: dict[str, object]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("groups", nargs="*")
-    parser.add_argument("--runs", type=int, default=200)
+    parser.add_argument("--runs", type=int, default=250)
     parser.add_argument("--out", type=Path, default=Path(tempfile.gettempdir()) / "bench-certify.jsonl")
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--name", default="")

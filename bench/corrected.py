@@ -130,7 +130,7 @@ def replayed(scores: np.ndarray, truth: np.ndarray, n: int, runs: int) -> Iterat
         chosen = chance.permutation(len(scores))[:n]
         labels = np.full_like(truth, np.nan)
         labels[chosen] = truth[chosen]
-        table = calibrated(LabelledScores(scores, labels), int(chance.integers(2**31)))
+        table = calibrated(LabelledScores(scores, labels, bounds=(1.0, 5.0)), int(chance.integers(2**31)))
         for a, b in combinations(range(scores.shape[1]), 2):
             found = corrected(table, {a: 1.0, b: -1.0})
             if found.ends and found.people and found.people.ends:

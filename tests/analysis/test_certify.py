@@ -24,6 +24,7 @@ from longmark.records import Example
 
 N = 120
 CLAIM = f"b better than a on {RELEVANCE}"
+ORDER = tuple(f"{value / 10:g}" for value in range(61))
 
 
 def truth() -> dict[str, list[float]]:
@@ -92,6 +93,61 @@ def test_the_other_way_round_is_refused_though_it_is_significant(claimed: Claime
     assert not found["granted"]
     (why,) = found["missing"]
     assert why.startswith("A difference above 0: the corrected one is -0.")
+
+
+def of_two_tastes(first: float, second: float) -> list[dict[str, Any]]:
+    """The labels, of which each rater moves those of `b`."""
+    more = {"r0": first, "r1": second}
+    exact = [one | {"value": one["value"] + more[one["rater"]] * one["example_id"].startswith("b")} for one in labels()]
+    return [{**one, "value": min(6, max(0, one["value"]))} for one in exact]
+
+
+def test_raters_of_unlike_taste_can_be_certified_for_themselves_only(claimed: Claimed, tmp_path: Path):
+    write_jsonl(tmp_path / "labels.jsonl", of_two_tastes(0.3, -0.1))
+    scale = replace(claimed, order={"rating": ORDER})
+    people, own = certify(scale), certify(replace(scale, these_raters=True))
+    (why,) = people["missing"]
+    assert why.endswith(
+        "2 raters show little of how far people differ about the systems: let 5 or more label, or claim it for these "
+        "raters only (--these-raters)."
+    )
+    assert own["granted"]
+    assert own["difference"]["value"] == people["difference"]["value"]
+    assert own["labels"]["these_raters"] is own["options"]["these_raters"] is True
+    assert "these_raters" not in {**people["labels"], **people["options"]}, "as certificates before the option have it"
+    assert [each["value"] > 0 for each in own["labels"]["of_raters"]] == [True, True]
+    page = document(own)
+    assert page.title == (
+        f"Certified: b is better than a on {RELEVANCE} (for these 2 raters only; other raters may judge otherwise)"
+    )
+    assert "This is for these 2 raters only; other raters may judge otherwise." in page.sections[0].says
+    assert "show by themselves that b is better" in page.sections[0].says
+    assert "The results are for these 2 raters only; other raters may judge otherwise." in own["assumptions"]
+
+
+def test_a_claim_for_these_raters_is_not_verified_as_one_for_people(claimed: Claimed, tmp_path: Path):
+    write_jsonl(tmp_path / "labels.jsonl", of_two_tastes(0.3, -0.1))
+    own = certify(replace(claimed, order={"rating": ORDER}, these_raters=True))
+    assert verify(own) == []
+    widened = {**own, "options": {**own["options"], "these_raters": False}}
+    assert any(
+        line.startswith("granted: the certificate has true, computed again it is false") for line in verify(widened)
+    )
+    hidden = {**own, "labels": {**own["labels"], "these_raters": False}}
+    assert verify(hidden) == ["labels.these_raters: the certificate has false, computed again it is true"]
+
+
+def test_raters_who_contradict_each_other_have_no_certificate_of_their_own(claimed: Claimed, tmp_path: Path):
+    write_jsonl(tmp_path / "labels.jsonl", of_two_tastes(0.8, -1.2))
+    found = certify(replace(claimed, order={"rating": ORDER}, these_raters=True))
+    assert not found["granted"]
+    (why,) = (line for line in found["missing"] if line.startswith("A corrected difference"))
+    assert why.startswith(
+        "A corrected difference with an interval: the raters contradict each other: the difference is "
+    )
+    assert why.endswith(
+        "Let 5 raters or more label the same answers, and ask about people like them, without --these-raters."
+    )
 
 
 def relabelled(*args: Any) -> Callable[[Path], Any]:

@@ -23,7 +23,14 @@ import orjson
 import longmark
 from longmark.analysis.audit import findings
 from longmark.analysis.compare.checks import check_scoring
-from longmark.analysis.corrected import Correction, correct_runs, misfits_in_words, raters_in_words, remedy_of
+from longmark.analysis.corrected import (
+    Correction,
+    correct_runs,
+    for_these_raters,
+    misfits_in_words,
+    raters_in_words,
+    remedy_of,
+)
 from longmark.errors import UnknownName, UserError
 from longmark.records.files import read_object
 from longmark.report.document import Document, Section
@@ -46,6 +53,7 @@ from longmark.stats.corrected import (
     CorrectedEstimate,
 )
 from longmark.stats.looks import CLAIM_ERROR
+from longmark.stats.raters import CONTRADICT
 from longmark.stats.results import Estimate
 
 FORM = "longmark_certificate"
@@ -62,8 +70,8 @@ Certificate = dict[str, Any]
 class Claimed:
     """What is certified, and how; all of it is in the certificate. labels: the file; audit: the folder of the judge's
     audit; equal_chances: the caller says that every answer had the same chance of being labelled; draw: the file of the
-    draw that chose the labelled answers; looks: how often labels were looked at, the caller's word; others: as for
-    `CorrectionOptions`."""
+    draw that chose the labelled answers; looks: how often labels were looked at, the caller's word; these_raters: the
+    claim is for the raters of the labels only; others: as for `CorrectionOptions`."""
 
     claim: str
     runs: Sequence[str]
@@ -72,6 +80,7 @@ class Claimed:
     equal_chances: bool = False
     draw: str | None = None
     looks: int | None = None
+    these_raters: bool = False
     by: str | None = None
     cluster: str = "question_id"
     label: str | None = None
@@ -127,6 +136,7 @@ def certify(claimed: Claimed) -> Certificate:
             "seeds": list(family.seeds),
             "without_hash": found.unhashed,
             "without_answer": {why: len(ids) for why, ids in sorted(found.unjoined.items())},
+            **_of_these_raters(claimed, difference),
         },
         "error": {
             "chance_of_a_false_claim": CLAIM_ERROR,
@@ -140,13 +150,27 @@ def certify(claimed: Claimed) -> Certificate:
         "assumptions": list(_assumptions(claimed, found, agreement)),
         "void_if": _VOID_IF,
         "inputs": [{"path": str(path), "sha256": sha256(path)} for path in _inputs(claimed)],
-        "options": {name: value for name, value in asdict(claimed).items() if name != "claim"},
+        "options": _options(claimed),
         "made": {"longmark": longmark.__version__, "at": datetime.now(UTC).isoformat(timespec="seconds")},
     }
 
 
+def _options(claimed: Claimed) -> dict[str, Any]:
+    """The options as a certificate has them. Certificates for people say nothing of these raters, as before the option
+    was there."""
+    left_out = {"claim"} if claimed.these_raters else {"claim", "these_raters"}
+    return {name: value for name, value in asdict(claimed).items() if name not in left_out}
+
+
+def _of_these_raters(claimed: Claimed, difference: CorrectedEstimate | None) -> dict[str, Any]:
+    """That the claim is for these raters only, and what each of them says; nothing for a claim about people."""
+    if not claimed.these_raters:
+        return {}
+    return {"these_raters": True, "of_raters": [_figures(each) for each in difference.of_raters] if difference else []}
+
+
 def _corrected(claimed: Claimed, systems: tuple[str, str], metric: str) -> Correction:
-    same = ("by", "cluster", "label", "mapping", "order", "calibrate", "draw", "looks", "seed")
+    same = ("by", "cluster", "label", "mapping", "order", "calibrate", "draw", "looks", "these_raters", "seed")
     options = {name: getattr(claimed, name) for name in same}
     runs = paths_given(claimed.runs)
     known = read_scores(runs, claimed.by, claimed.cluster)
@@ -265,10 +289,18 @@ def _not_shown(claimed: Claimed, found: Correction, difference: CorrectedEstimat
     elif difference.low is None:
         yield f"A corrected difference with an interval: {_without_interval(claimed, found, difference)}"
     elif difference.low <= 0:
-        yield (
+        says = (
             f"A difference above 0: the corrected one is {_interval(_figures(difference))}, over "
             f"{found.family.in_words()}. {_no_claim(claimed, found, difference)}"
         )
+        few = found.effective_raters is not None and found.effective_raters < FEWEST_RATERS
+        above = difference.value is not None and difference.value > 0
+        if few and above and difference.rater_variance and not found.options.these_raters:
+            says += (
+                f" {found.raters} raters show little of how far people differ about the systems: let {FEWEST_RATERS} "
+                "or more label, or claim it for these raters only (--these-raters)."
+            )
+        yield says
         if difference.unknown and difference.value is not None and difference.value > 0:
             yield f"Scores or labels of all answers: {difference.remark}."
 
@@ -278,7 +310,7 @@ def _without_interval(claimed: Claimed, found: Correction, difference: Corrected
     means = found.metrics[0].means.items()
     whose = "; ".join(f"{name}: {mean.reason}" for name, mean in means if mean.low is None and mean.reason)
     why = whose or difference.reason or "no reason is known"
-    few_labels = not any(known in why for known in (NO_SCALE, NOT_TOLD_APART))
+    few_labels = not any(known in why for known in (NO_SCALE, NOT_TOLD_APART, CONTRADICT))
     return f"{why}. {_more_labels(claimed, found) if few_labels else remedy_of(found, [why])}"
 
 
@@ -487,6 +519,8 @@ def title_of(certificate: Certificate) -> str:
 def _for_whom(found: Certificate) -> str:
     """Behind a claim: that it is about these raters only, where it is."""
     raters, effective = found["labels"]["raters"], found["labels"]["effective_raters"]
+    if found["labels"].get("these_raters"):
+        return f" ({for_these_raters(raters)})"
     if found["granted"] and (effective is None or effective < FEWEST_RATERS):
         return f" (as these {raters} raters judge)"
     return ""
@@ -503,6 +537,8 @@ def _figures_table(found: Certificate) -> Table:
     if found["difference"]:
         rows += [("difference", found["difference"])]
         rows += [("bias of the scores", found["difference"]["bias"])] if "bias" in found["difference"] else []
+    of_raters = found["labels"].get("of_raters", ())
+    rows += [(f"difference, rater {number}", each) for number, each in enumerate(of_raters, start=1)]
     columns = (Column("what", lambda row: row[0]), Column("estimate [CI]", lambda row: _interval(row[1])))
     return Table("result", "Result", columns, rows)
 
@@ -531,11 +567,21 @@ def _result(found: Certificate) -> str:
     bias = made.get("bias", {})
     if bias.get("low") is not None and not bias["low"] <= 0 <= bias["high"]:
         says += f" The scores favour {better if bias['value'] > 0 else worse}; the labels correct this."
+    if about.get("these_raters"):
+        says += f" {_of_raters_in_words(about['of_raters'], better)} This is {for_these_raters(about['raters'])}."
     return says if found["granted"] else f"This is no certificate. {says}"
+
+
+def _of_raters_in_words(of_raters: Sequence[Mapping[str, Any]], better: str) -> str:
+    """How many raters' own labels show the claim."""
+    alone = sum(each.get("low") is not None and each["low"] > 0 for each in of_raters)
+    return f"The labels of {alone} of the {len(of_raters)} raters show by themselves that {better} is better."
 
 
 def _people(found: Certificate) -> str:
     effective = found["labels"]["effective_raters"]
+    if found["labels"].get("these_raters"):
+        return "these raters"
     return "people" if effective is not None and effective >= FEWEST_RATERS else "these raters"
 
 

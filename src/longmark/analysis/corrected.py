@@ -51,12 +51,12 @@ from longmark.stats.corrected import (
     Transport,
     bias_of,
     calibrated,
-    copies,
     corrected,
     raw_of,
     transport,
 )
 from longmark.stats.looks import UNKNOWN_LOOKS, Looks
+from longmark.stats.raters import CONTRADICT, copies
 
 NOT_PLANNED = "not planned with the first draw: nothing can be claimed of this pair"
 """The remark of a pair that is none of the planned claims."""
@@ -75,6 +75,7 @@ class CorrectionOptions:
     margin     in the labels' units: whether the other systems' labels would have corrected a system as well
     draw       the file of the draw that chose the labelled answers (`longmark label next`)
     looks      how often labels are looked at, the caller's word; None: as the draw says, else any number of times
+    these_raters  the results are for the raters of the labels only; False: for people like them
     level      of a mean's interval. (1 - level) / 2 is the chance that any difference is shown the wrong way
     """
 
@@ -91,6 +92,7 @@ class CorrectionOptions:
     margin: float | None = None
     draw: str | Path | None = None
     looks: int | None = None
+    these_raters: bool = False
     level: float = 0.95
     seed: int = 0
 
@@ -262,7 +264,7 @@ def correct_runs(runs: str | Path | Sequence[str | Path], labels: GivenLabels, *
     cells = sorted({cell for labels_of_rater in values.values() for cell in labels_of_rater})
     chances = _chances(given, file) if drawn_answers is None else _chances_drawn(drawn_answers)
     bounds = (scale.low, scale.high) if _declared(scale) and scale.low is not None and scale.high is not None else None
-    tables = Labelled(scores, values, _weights(chances, cells_of), bounds)
+    tables = Labelled(scores, values, _weights(chances, cells_of), bounds, chosen.these_raters)
     family = _family(scores, chosen, drawn_answers, set(cells), cells_of, several)
     family = replace(family, misfits=_misfits(tables, metrics, places))
     return Correction(
@@ -567,12 +569,13 @@ def asked_of(scores: Scores, metric: str, places: Sequence[int]) -> list[Cell]:
 @dataclass(frozen=True, slots=True)
 class Labelled:
     """What makes a metric's table: the scores, rater -> cell -> label, the cells' weights (none: all alike), the ends
-    of the labels' scale (None: not known)."""
+    of the labels' scale (None: not known), and whether results are for these raters only."""
 
     scores: Scores
     values: Mapping[str, Mapping[Cell, float]]
     weights: Mapping[Cell, float]
     bounds: tuple[float, float] | None
+    these_raters: bool = False
 
     def table(self, metric: str) -> LabelledScores:
         matrix = self.scores.matrix(metric)
@@ -587,7 +590,18 @@ class Labelled:
         unscored = self.scores.shares_unscored(metric)
         lost = [self._lost(metric, system, unscored) for system in self.scores.systems]
         clusters = None if self.scores.cluster == QUESTION else self.scores.clusters
-        return LabelledScores(matrix, labels, weights, None, clusters, of_raters, unscored, lost, self.bounds)
+        return LabelledScores(
+            matrix,
+            labels,
+            weights,
+            None,
+            clusters,
+            of_raters,
+            unscored,
+            lost,
+            self.bounds,
+            these_raters=self.these_raters,
+        )
 
     def _lost(self, metric: str, system: str, unscored: NDArray[np.float64]) -> float:
         """How many answers of a system are missing of which no row tells the question."""
@@ -755,6 +769,12 @@ def _says(found: Correction) -> str:
         planned = " planned" if found.family.planned else ""
         says.append(f"{listed(above) if above else f'no {none}{planned} difference'} on {titles[metric.metric]}")
     without = {name: why for metric in found.metrics for name, mean in metric.means.items() if (why := mean.reason)}
+    without |= {
+        f"{first} - {second}": why
+        for metric in found.metrics
+        for (first, second), pair in metric.pairs.items()
+        if (why := pair.reason) and first not in without and second not in without
+    }
     corrects = "They correct the scores of all answers."
     if without:
         corrects = f"No corrected interval of {'; '.join(f'{name} ({why})' for name, why in without.items())}."
@@ -767,12 +787,23 @@ def _says(found: Correction) -> str:
 
 def remedy_of(correction: Correction, reasons: Collection[str]) -> str:
     """What to do where these reasons stand in the way of an interval."""
-    if any(NO_SCALE in reason for reason in reasons):
+    given = list(reasons)
+    if any(CONTRADICT in reason for reason in given):
+        return (
+            f"Let {FEWEST_RATERS} raters or more label the same answers, and ask about people like them, without "
+            "--these-raters."
+        )
+    if any(NO_SCALE in reason for reason in given):
         label = correction.label
         return f"Name every value of the scale, lowest first: --order {label}=LOWEST,…,HIGHEST."
-    if any(NOT_TOLD_APART in reason for reason in reasons):
+    if any(NOT_TOLD_APART in reason for reason in given):
         return f"Let two raters or more label the same answers, {FEWEST} or more of each system."
     return "Draw answers to label by `longmark label next`."
+
+
+def for_these_raters(raters: int) -> str:
+    """Whom a result is for that takes its raters as fixed, as a part of a sentence."""
+    return f"for these {raters} raters only; other raters may judge otherwise"
 
 
 def raters_in_words(correction: Correction) -> str:
@@ -791,6 +822,8 @@ def raters_in_words(correction: Correction) -> str:
         )
     if correction.raters < 2:
         return "There is one rater: the results are about this rater's labels only, and how people differ is not known."
+    if correction.options.these_raters:
+        return f"The results are {for_these_raters(correction.raters)}.{same}"
     if effective is None:
         return f"No two raters labelled the same answers of each system: the results are about these raters only.{same}"
     if effective < FEWEST_RATERS:

@@ -71,7 +71,8 @@ class Draw:
     """answers: of every question, each with the probability that it was drawn by now; new, questions, of: how many
     answers and questions this draw added, of how many questions; looks: which look at the labels this draw makes;
     labelled: the fewest answers of a system that will have been drawn; forecast: the half-width of a corrected
-    difference (of one system: of its mean) now, and with the new labels; None without labels; notices: of the runs."""
+    difference (of one system: of its mean) now, and with the new labels; None without labels; notices: of the runs;
+    these_raters: the forecast is for the raters of the labels only."""
 
     answers: tuple[DrawnAnswer, ...]
     new: int
@@ -82,6 +83,7 @@ class Draw:
     labelled: int
     forecast: tuple[float, float] | None = None
     notices: tuple[str, ...] = ()
+    these_raters: bool = False
 
 
 def label_next(runs: str | Path | Sequence[str | Path], labels: GivenLabels | None = None, **options: Any) -> Draw:
@@ -152,6 +154,7 @@ def label_next(runs: str | Path | Sequence[str | Path], labels: GivenLabels | No
         *(drawn, added, count, int(scored.sum()), sizes is not None, looks, min(of_system)),
         forecast=forecast,
         notices=scores.notices,
+        these_raters=chosen.these_raters,
     )
 
 
@@ -251,5 +254,6 @@ def in_words(draw: Draw) -> str:
         )
     if draw.forecast is not None:
         now, then = (fixed(half, 3) for half in draw.forecast)
-        text += f" The corrected interval is now ± {now}; with these labels, at their look, about ± {then}."
+        whose = " for these raters only" if draw.these_raters else ""
+        text += f" The corrected interval{whose} is now ± {now}; with these labels, at their look, about ± {then}."
     return " ".join((text, *draw.notices))

@@ -232,6 +232,8 @@ def add_labels(
     add(labels, "--order", "LABEL=LOWEST,…", text)
     add(labels, "--map", "FIELD=COLUMN", "read a field of the labels from this column; repeatable")
     add(labels, "--no-calibration", "", "correct the scores as they are (default: on the labels' scale)")
+    text = "results are for the raters of the labels only (default: for people like them)"
+    add(labels, "--these-raters", "", text)
     if sample:
         add(labels, "--draw", "FILE", "the draw that chose the labelled answers (longmark label next)")
         text = "state that labels are looked at N times at most (default: as the draw says, else any number of times)"
@@ -247,7 +249,7 @@ def corrections_of(arguments: argparse.Namespace) -> dict[str, Any] | None:
     from longmark.errors import UserError
 
     sample = ("draw", "looks") if hasattr(arguments, "draw") else ()
-    names = ("label", "map", "order", "no_calibration", "transport", *sample)
+    names = ("label", "map", "order", "no_calibration", "these_raters", "transport", *sample)
     if arguments.labels is None:
         if given := [one for one in names if getattr(arguments, one, None)]:
             raise UserError(f"--{given[0].replace('_', '-')} needs labels: add --labels FILE")
@@ -260,6 +262,7 @@ def corrections_of(arguments: argparse.Namespace) -> dict[str, Any] | None:
         "margin": getattr(arguments, "transport", None),
         "draw": getattr(arguments, "draw", None),
         "looks": arguments.looks if sample else None,
+        "these_raters": arguments.these_raters,
         "level": 1 - getattr(arguments, "alpha", 0.05),
         "seed": getattr(arguments, "seed", 0),
     }

@@ -33,7 +33,8 @@ def certify(arguments: argparse.Namespace) -> int:
     if arguments.sign is not None:
         _ssh_keygen()
     options = corrections_of(arguments) or {}
-    same: dict[str, Any] = {name: options[name] for name in ("label", "mapping", "order", "calibrate", "looks", "seed")}
+    names = ("label", "mapping", "order", "calibrate", "looks", "these_raters", "seed")
+    same: dict[str, Any] = {name: options[name] for name in names}
     files: dict[str, Any] = {"labels": str(arguments.labels), "audit": arguments.audit and str(arguments.audit)}
     files["draw"] = arguments.draw and str(arguments.draw)
     how: dict[str, Any] = {name: getattr(arguments, name) for name in ("claim", "equal_chances", "by")}

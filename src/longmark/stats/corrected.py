@@ -19,8 +19,9 @@ the interval holds whatever labels of the scale they would get.
 
 **Variance.** The estimate is linear in what each question adds, so its variance is the sum of squares of what each
 cluster adds (all answers to its questions, of both systems), the labelled part of stratum h times sqrt(G_h / (G_h -
-1)), G_h clusters of it having a label. What raters add is their variance about each other, of the systems' contrast:
-severity cancels where the same raters label both systems, a taste for one system does not (`rater_variance`). The
+1)), G_h clusters of it having a label. What raters add is their variance about each other, of the systems' contrast
+(`stats.raters`): severity cancels where the same raters label both systems, a taste for one system does not. Nothing of
+it is an error where the estimate is of these raters only, if each labelled as much of one system as of the other. The
 interval takes Student's t with Satterthwaite's degrees of freedom of the two sums: labelled clusters (`stats.clusters`,
 less one for each further stratum and for λ), and raters less one. Labels that are 0 or 1 have Wilson's interval of a
 mean, for as many labels as would give this variance.
@@ -36,7 +37,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
 from statistics import NormalDist
 from typing import Any
 
@@ -46,6 +46,7 @@ from numpy.typing import NDArray
 from longmark.errors import UserError
 from longmark.stats.clusters import FEWEST_EFFECTIVE, degrees_of_freedom
 from longmark.stats.means import WILSON, few_clusters, wilson
+from longmark.stats.raters import contradiction, level_of_a_rater, rater_variance, shares_of_raters
 from longmark.stats.results import Estimate, check_level
 from longmark.stats.samples import Floats, Ints, Seed, generator
 from longmark.stats.student import STUDENT, t_quantile, two_sided
@@ -84,9 +85,9 @@ class CorrectedEstimate(Estimate):
     labelled: answers with a label, n: answers that the estimate is of; worth: how many labels alone would give as
     narrow an interval; p: two-sided, that a difference is 0; bias: the same of score - label; raters: effective number
     of raters, None where nobody is known to have labelled; rater_variance: what they add to the variance, None if no
-    two labelled the same answers; error: the one-sided error of one of several simultaneous
-    intervals, whose `level` is that of all; unknown: the greatest share of a system's answers with neither a score nor
-    a label.
+    two labelled the same answers; of_raters: of a difference of these raters only, each rater's own; error: the
+    one-sided error of one of several simultaneous intervals, whose `level` is that of all; unknown: the greatest share
+    of a system's answers with neither a score nor a label.
     """
 
     labelled: int = 0
@@ -100,6 +101,7 @@ class CorrectedEstimate(Estimate):
     rater_variance: float | None = None
     unknown: float = 0.0
     error: float | None = None
+    of_raters: tuple[Estimate, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +118,7 @@ class LabelledScores:
     lost             of each system how many answers are missing besides; None: none
     bounds           least and greatest label of the scale; None: not known, and those seen are taken
     raw              the scores before calibration; None: these
+    these_raters     the estimate is of the mean of these raters; False: they stand for people like them
     """
 
     scores: Floats
@@ -128,6 +131,7 @@ class LabelledScores:
     lost: Sequence[float] | None = None
     bounds: tuple[float, float] | None = None
     raw: Floats | None = None
+    these_raters: bool = False
 
     @property
     def both(self) -> Mask:
@@ -163,7 +167,8 @@ def corrected(
     No value with fewer than 10 labels of a system, or where so many of its scores lie outside the range of the labelled
     ones that these are no random sample; no interval with labels of fewer than 5 effective clusters, where nothing is
     known of some answers and the scale of the labels has no known ends, and where neither labels nor scale show any
-    spread. UserError for weights that are not above 0, a λ or a level out of range, and for shapes that differ.
+    spread; of these raters only, none of a difference about which they contradict each other (`stats.raters`).
+    UserError for weights that are not above 0, a λ or a level out of range, and for shapes that differ.
     """
     check_level(level)
     _check(table, weight)
@@ -192,6 +197,10 @@ def corrected(
         raters=moments.raters,
         rater_variance=moments.rater_variance,
     )
+    if table.these_raters and len(sides) > 1:
+        nothing = replace(nothing, of_raters=_of_raters(table, sides, weight))
+        if (why := contradiction(nothing.of_raters)) is not None:
+            return replace(nothing, reason=why)
     if effective < FEWEST_EFFECTIVE:
         return replace(nothing, reason=few_clusters(effective))
     if table.known_ends is None and (why := _needs_scale(samples)) is not None:
@@ -217,6 +226,21 @@ def corrected(
         worth=labelled * own / variance if variance > 0 else None,
         p=None if len(sides) == 1 else moments.p(used, df, level),
         remark=_remark(samples),
+    )
+
+
+def _of_raters(table: LabelledScores, sides: Mapping[int, float], weight: float | None) -> tuple[Estimate, ...]:
+    """Each rater's own estimate, of the labels that count."""
+    level = level_of_a_rater(len(table.rater_labels))
+    given = ~np.isnan(table.labels)
+    return tuple(
+        corrected(
+            replace(table, labels=np.where(given, labels, np.nan), rater_labels=(), these_raters=False),
+            sides,
+            weight=weight,
+            level=level,
+        )
+        for labels in table.rater_labels
     )
 
 
@@ -445,7 +469,8 @@ class _Moments:
             )
             for end in (0, 1)
         ]
-        raters, variance = _of_raters(table, {place: part.shares for place, part in parts.items()}, sides)
+        shares_of = {place: part.shares for place, part in parts.items()}
+        of_raters = rater_variance(table.rater_labels, shares_of, sides, these=table.these_raters)
         labels = np.concatenate([sample.labels[sample.chosen] for sample in samples.values()])
         unseen = [
             tuple(replace(each, share=each.share / total) for part in parts.values() for each in part.unseen[end])
@@ -459,8 +484,8 @@ class _Moments:
             df=degrees_of_freedom(shares[shares > 0].tolist()) - (strata - 1),
             unseen=(unseen[0], unseen[1]),
             worst=(worst[0], worst[1]),
-            raters=raters,
-            rater_variance=variance,
+            raters=of_raters.effective,
+            rater_variance=of_raters.variance,
             binary=len(sides) == 1 and not worst[1] > worst[0] and bool(np.isin(labels, (0, 1)).all()),
             ends=_ends_of(table, sides),
             scale=float(np.abs(labels).max(initial=0.0)),
@@ -533,48 +558,6 @@ class _Moments:
         return min(1.0, max(two_sided(nearest / math.sqrt(variance), df) if variance else 0.0, 2 * rare))
 
 
-# Raters ---------------------------------------------------------------------------------------------------------------
-
-
-def _of_raters(
-    table: LabelledScores, shares: Mapping[int, Floats], sides: Mapping[int, float]
-) -> tuple[float | None, float | None]:
-    """The effective number of raters, and what they add to the estimate's variance.
-
-        V = sum over raters of w' Ω w            w_s: the rater's share of system s's labels, with the side's sign
-        Ω_st: half the mean over pairs of raters of D_s D_t; D_s: the mean difference of the two on answers of s that
-              both labelled
-
-    Ω holds a rater's severity, alike for all systems, which cancels in a difference, and a taste of their own for a
-    system, which does not. The chance differences within answers are in Ω, too, and so are counted twice: a little too
-    wide rather than too narrow. Raters who gave the same label to every answer that they share (`copies`) are one in
-    the effective number. None, None where nobody is known to have labelled; no variance where no two raters have two
-    answers of each system in common.
-    """
-    if not table.rater_labels:
-        return None, None
-    places = list(sides)
-    labels = np.stack([rater[:, places] for rater in table.rater_labels])  # (raters, questions, sides)
-    given = ~np.isnan(labels)
-    signs = np.array([math.copysign(1.0, sides[place]) for place in places])
-    weights = _shares_of_raters(given, {k: shares[place] for k, place in enumerate(places)})
-    sizes = np.bincount(_persons(labels), weights.sum(axis=1))
-    effective = float(sizes.sum() ** 2 / (sizes @ sizes)) if sizes.any() else 0.0
-    squares, counts = np.zeros((len(places), len(places))), np.zeros((len(places), len(places)))
-    for first, second in combinations(range(len(labels)), 2):
-        apart = labels[first] - labels[second]
-        common = ~np.isnan(apart)
-        known = common.sum(axis=0) > 1
-        means = np.array([apart[common[:, k], k].mean() if known[k] else 0.0 for k in range(len(places))])
-        squares += np.outer(means, means)
-        counts += np.outer(known, known)
-    if not counts.diagonal().all():
-        return effective, None
-    covariance = squares / np.maximum(counts, 1) / 2
-    signed = weights * signs
-    return effective, max(0.0, float(np.einsum("rs,st,rt->", signed, covariance, signed)))
-
-
 def _ends_of(table: LabelledScores, sides: Mapping[int, float]) -> tuple[float, float] | None:
     """The least and the greatest value of an estimate if every label were at an end of the scale."""
     if (ends := table.known_ends) is None:
@@ -583,42 +566,12 @@ def _ends_of(table: LabelledScores, sides: Mapping[int, float]) -> tuple[float, 
     return math.fsum(least for least, _ in products), math.fsum(greatest for _, greatest in products)
 
 
-def _shares_of_raters(given: Mask, shares: Mapping[int, Floats]) -> Floats:
-    """Of each rater and side the share of the labels' weight. given: of shape (raters, questions, sides)."""
-    of_cell = np.stack([shares[k] for k in range(given.shape[2])], axis=1) / np.maximum(given.sum(axis=0), 1)
-    return np.asarray(np.einsum("rqs,qs->rs", given, of_cell))
-
-
-def copies(labels: Sequence[Floats]) -> list[tuple[list[int], int]]:
-    """Raters who gave the same label to each of the answers that both labelled, ten of these or more: their places,
-    and the fewest answers that two of them share. labels: those of each rater, NaN for none."""
-    groups: list[tuple[list[int], int]] = []
-    for rater, own in enumerate(labels):
-        for number, (places, count) in enumerate(groups):
-            apart = own - np.stack([labels[place] for place in places])
-            common = (~np.isnan(apart)).sum(axis=tuple(range(1, apart.ndim)))
-            if common.min() >= FEWEST and not np.nan_to_num(apart).any():
-                groups[number] = [*places, rater], min(count, int(common.min()))
-                break
-        else:
-            groups.append(([rater], own.size))
-    return [group for group in groups if len(group[0]) > 1]
-
-
-def _persons(labels: Floats) -> Ints:
-    """Of each rater a number, alike for raters whose labels are the same."""
-    persons = np.arange(len(labels))
-    for places, _ in copies(list(labels)):
-        persons[places] = places[0]
-    return persons
-
-
 def _told_apart(samples: Mapping[int, _Sample], table: LabelledScores, moments: _Moments) -> str | None:
     """Why strictness of raters cannot be told from the systems' quality; None if it can, or does not matter: where each
-    rater labelled the same share of both systems it cancels, and where there are many raters it is chance."""
+    rater labelled the same share of both systems it cancels, and where many raters stand for people it is chance."""
     if moments.rater_variance is not None or len(samples) < 2 or len(table.rater_labels) < 2:
         return None
-    if moments.raters is None or moments.raters >= FEWEST_RATERS:
+    if moments.raters is None or (moments.raters >= FEWEST_RATERS and not table.these_raters):
         return None
     places = list(samples)
     given = ~np.isnan(np.stack([rater[:, places] for rater in table.rater_labels]))
@@ -626,7 +579,7 @@ def _told_apart(samples: Mapping[int, _Sample], table: LabelledScores, moments: 
         k: np.where(sample.chosen, sample.weights, 0.0) / sample.weights[sample.chosen].sum()
         for k, sample in enumerate(samples.values())
     }
-    weights = _shares_of_raters(given, even)
+    weights = shares_of_raters(given, even)
     apart = float((weights.max(axis=1) - weights.min(axis=1)).sum() / 2)
     if apart <= MOST_APART:
         return None
@@ -657,7 +610,14 @@ def bias_of(table: LabelledScores, sides: Mapping[int, float], **options: Any) -
     Not for calibrated scores: a regression of labels on the scores of a noisy judge shrinks every difference, also a
     fair judge's, so that its scores would seem to favour the worse system.
     """
-    apart = replace(table, labels=table.scores - table.labels, unscored=None, lost=None, bounds=None)
+    apart = replace(
+        table,
+        labels=table.scores - table.labels,
+        rater_labels=[table.scores - labels for labels in table.rater_labels],
+        unscored=None,
+        lost=None,
+        bounds=None,
+    )
     return corrected(apart, sides, **options)
 
 
