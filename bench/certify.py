@@ -376,8 +376,8 @@ class Study:
                 draw=None if draw is None else str(draw),
                 equal_chances=draw is None and self.chances is None,
                 mapping={},
+                these_raters=self.cell.these_raters,
                 **self.options,
-                **({"these_raters": True} if self.cell.these_raters else {}),
             )
             certificate = certifying.certify(claimed)
             difference = certificate["difference"] or {}
@@ -455,9 +455,9 @@ class Study:
         correction = correcting.correct_runs([self.run], self.labels, draw=draw, **self.options)
         seen = any(correcting.shown(correction, metric) for metric in correction.metrics)
         if len(self.systems) == 2:
-            by_metric = {found.metric: found.pairs["A", "B"] for found in correction.metrics}
-            best = max(by_metric, key=lambda name: -9.0 if by_metric[name].low is None else by_metric[name].low)
-            return "A", "B", best, seen
+            lows = {found.metric: found.pairs["A", "B"].low for found in correction.metrics}
+            reached = {metric: -9.0 if low is None else low for metric, low in lows.items()}
+            return "A", "B", max(reached, key=reached.__getitem__), seen
         (metric,) = correction.metrics
         means = {name: -9.0 if mean.value is None else mean.value for name, mean in metric.means.items()}
         return max(means, key=means.__getitem__), min(means, key=means.__getitem__), METRIC, seen

@@ -9,11 +9,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from longmark.stats.corrected import LabelledScores, corrected
+from longmark.stats.corrected import LabelledScores
+from longmark.stats.corrected import corrected as _corrected
 from longmark.stats.raters import CONTRADICT, contradiction, level_of_a_rater, rater_variance
 from longmark.stats.results import Estimate
 
 DIFFERENCE = {0: 1.0, 1: -1.0}
+
+
+def corrected(table: LabelledScores, sides: dict[int, float]) -> Any:
+    return _corrected(table, sides)
 
 
 def planted(
