@@ -107,6 +107,9 @@ class _FakeServer:
         cached = min(4, len(body["prompt"]))
         timings = {"prompt_n": len(body["prompt"]) - cached, "cache_n": cached, "predicted_n": 1}
         reply = {"content": '{"verdict": "yes"}', "stop_type": "eos", "timings": timings}
+        if "logit_bias" not in body and body["n_predict"] == 1:  # an answer: P(y) .6, P(Y) .2, P(n) .1
+            found = [(121, -0.5108256), (89, -1.6094379), (110, -2.3025851)][: 3 if body["n_probs"] > 1000 else 2]
+            entry["top_logprobs"] = [{"id": id_, "token": chr(id_), "logprob": value} for id_, value in found]
         if forced == 233:  # part of a character: llama.cpp shows no probabilities
             return 200, reply
         return 200, {**reply, "completion_probabilities": [entry], **self.answer}
@@ -135,6 +138,7 @@ def fake(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[], LlamaC
     module.CommonParams = lambda: types.SimpleNamespace(  # type: ignore[attr-defined]
         model=types.SimpleNamespace(), cpuparams=types.SimpleNamespace()
     )
+    module.CommonAdapterLoraInfo = types.SimpleNamespace  # type: ignore[attr-defined]
     module.Server = _FakeServer  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "xllamacpp", module)
     monkeypatch.setenv("LONGMARK_HOME", str(tmp_path / "home"))
@@ -238,6 +242,56 @@ def test_settings_of_the_runtime(fake: Callable[[], LlamaCpp]) -> None:
     assert params.hostnames == ["127.0.0.1"]
     assert len(params.api_keys[0]) >= 32
     assert (params.ui, params.verbosity, params.n_parallel, params.n_ctx) == (False, 0, 1, 8192)
+
+
+def test_an_adapter_is_loaded_beside_the_model_and_each_request_says_whether_it_counts(
+    fake: Callable[[], LlamaCpp], tmp_path: Path
+) -> None:
+    async def use(model: LlamaCpp) -> list[float]:
+        await model.chat(ChatRequest((Message("user", "x"),)))
+        model.use_adapter(tmp_path / "adapter.gguf")
+        await model.chat(ChatRequest((Message("user", "x"),)))
+        return [(await model.log_odds([7], [121, 89], [110], adapter=on))[0] for on in (True, False)]
+
+    # log((.6 + .2) / .1)
+    assert run_with(fake, use) == pytest.approx([2.0794415] * 2)
+    before, after = _FakeServer.made  # the model is loaded again, with the adapter
+    assert [body.get("lora") for body in before.asked] == [None]
+    assert not hasattr(before.params, "lora_adapters")
+    (loaded,) = after.params.lora_adapters
+    assert (loaded.path, loaded.scale) == (str(tmp_path / "adapter.gguf"), 0.0)
+    scales = [body["lora"] for body in after.asked]  # a chat; then twice a look among some and among all candidates
+    assert scales == [[{"id": 0, "scale": scale}] for scale in (0.0, 1.0, 1.0, 0.0, 0.0)]
+    assert [body["n_probs"] for body in after.asked[1:3]] == [1000, 1_000_000]
+
+
+def test_a_runtime_without_adapters_and_words_without_a_probability_are_refused(
+    fake: Callable[[], LlamaCpp], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(RequestRefused, match="no probability for the words of the answer"):
+        run_with(fake, lambda model: model.log_odds([7], [121], [111]))
+    monkeypatch.delattr(sys.modules["xllamacpp"], "CommonAdapterLoraInfo")
+
+    def with_adapter() -> LlamaCpp:
+        model = fake()
+        model.use_adapter(tmp_path / "adapter.gguf")
+        return model
+
+    with pytest.raises(RequestRefused, match=r"cannot load adapters \(LoRA\).*pip install -U 'longmark\[embedded\]'"):
+        run_with(with_adapter, lambda model: model.log_odds([7], [121], [110], adapter=True))
+
+
+@pytest.mark.parametrize(
+    ("load", "usable", "cores", "threads"),
+    [(0.1, 2, 2, None), (0.9, 2, 2, 1), (13.0, 2, 2, 1), (0.0, 2, 8, 2), (8.0, 4, 8, 1), (3.0, 8, 8, 5)],
+)
+def test_a_model_uses_no_more_threads_than_processors_are_idle(
+    monkeypatch: pytest.MonkeyPatch, load: float, usable: int, cores: int, threads: int | None
+) -> None:
+    monkeypatch.setattr(os, "getloadavg", lambda: (load, 0.0, 0.0))
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _pid: set(range(usable)), raising=False)
+    monkeypatch.setattr(os, "cpu_count", lambda: cores)
+    assert llama.threads_for_load() == threads
 
 
 def test_files_that_are_no_models(fake: Callable[[], LlamaCpp], tmp_path: Path, monkeypatch: Any) -> None:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longmark.errors import NoScore, UserError
+from longmark.errors import NoScore
 from longmark.models.protocols import Capabilities, ChatReply, ChatRequest, RelationReply, TokenLogprobs
 from longmark.testing import FakeChat, call
 from longmark.text.entailment import LABELS, PREMISE, Relation, any_part, checker_of, relation_calls
@@ -169,12 +169,6 @@ def test_names_of_checkers():
     assert named_checker("st:some/model") == "st:some/model"
     with pytest.raises(NoScore, match="add --judge or --checker"):
         relations("p", ["h"])
-
-
-def test_there_is_no_embedded_checker_and_the_message_says_what_there_is():
-    assert named_checker("overlap").name == "overlap"
-    with pytest.raises(UserError, match="Use --checker judge, overlap or st:MODEL"):
-        named_checker("embedded")
 
 
 def test_a_relation_is_its_most_probable_label_and_a_tie_claims_least():

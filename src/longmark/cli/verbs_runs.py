@@ -166,7 +166,10 @@ def add_scoring(one: argparse.ArgumentParser) -> None:
     add(model, "--embedder", "MODEL", "the model that embeds texts")
     add(model, "--reranker", "MODEL", "the model that scores how relevant a passage is")
     add(model, "--lm", "MODEL", "the proxy model, which gives log-probabilities of a text")
-    decides = "judge (default), overlap (of words), st:MODEL (an NLI cross-encoder) or another model"
+    decides = (
+        "judge (default), embedded (the built-in claim checker), overlap (of words), st:MODEL (an NLI cross-encoder) "
+        "or another model"
+    )
     add(model, "--checker", "MODEL", f"what decides entailment: {decides}")
     add(model, "--calibrate", "FILE", "labels of your own (claim, evidence, label) that the checker is calibrated on")
     fixed = one.add_argument_group("fixed for a run folder", "a resumed run must use the same values")

@@ -13,6 +13,7 @@ from typing import Any
 AT_ENDPOINT = re.compile(r"(?P<model>.+?)@(?P<base_url>https?://.+)")  # `NAME@BASE_URL`
 CHATS = ("judge", "generator", "checker")  # what a chat model can be
 ROLES = ("judge", "generator", "embedder", "reranker", "lm", "checker")
+CLAIM_CHECKERS = ("embedded", "embedded-nli")  # names of the built-in claim checker, as a checker
 
 
 @dataclass(frozen=True, slots=True)

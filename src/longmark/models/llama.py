@@ -7,15 +7,19 @@ the work. Needs the extra `embedded`.
 Prompts are sent as token ids. The chat template's own text may hold control tokens, the messages may not: a text under
 evaluation that spells `<|im_end|>` is read as those ten characters. A prompt that fills the context window is refused
 (`TooLong`), never cut.
+
+A LoRA adapter can be loaded beside a model (`use_adapter`): one process serves both, and each request says whether the
+adapter counts. Requests go to the model one at a time, ordered so that what was read before is used again (`Turns`).
 """
 
 from __future__ import annotations
 
 import asyncio
 import importlib.util
+import math
 import os
 import secrets
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +41,7 @@ from longmark.models.protocols import (
     Tokens,
     no_start_token,
 )
+from longmark.models.turns import Turns
 
 _TIMEOUT = 1e7  # seconds of one call: the client keeps the time
 CONTEXT = 8192  # tokens; a model trained for fewer gets what it was trained for
@@ -52,6 +57,8 @@ _SPINS = ("GOMP_SPINCOUNT", "2000")
 # Without it the grammar lets white space go on for ever, and small models do.
 _COMPACT = {"whitespace_flexible": False, "item_separator": ", ", "key_separator": ": "}
 _JSON_STARTS = '{["-0123456789tfn'  # and "", for a reply of no token
+_CHATS = (False, None)  # the turn of a call without the adapter
+_ANSWERS = 1000  # candidates among which the words of an answer are looked for first
 _FINISH = {"eos": "stop", "word": "stop", "limit": "length"}
 
 
@@ -74,6 +81,9 @@ class LlamaCpp:
         self._server: Any = None
         self._endpoint: Endpoint | None = None
         self._window = 0
+        self._adapter: Path | None = None
+        self._loaded: Path | None = None  # the adapter of the server that runs
+        self._turns = Turns()
         self._templates: dict[tuple[str, ...], tuple[list[int], ...]] = {}
 
     @classmethod
@@ -85,6 +95,11 @@ class LlamaCpp:
     def gguf(cls, path: Path) -> LlamaCpp:
         """Any GGUF file of the user's."""
         return cls(path, f"gguf:{path}")
+
+    def use_adapter(self, path: Path) -> None:
+        """Loads a LoRA adapter beside the model, from the next call on. It counts where a call asks for it
+        (`log_odds`), and nowhere else."""
+        self._adapter = path
 
     async def chat(self, request: ChatRequest) -> ChatReply:
         """One reply. With temperature 0 the likeliest token is taken; else temperature and top_p alone decide."""
@@ -101,7 +116,8 @@ class LlamaCpp:
         }
         if request.schema is not None:
             body["json_schema"] = {**request.schema, "x-guidance": _COMPACT}
-        reply = await self._complete(body)
+        async with self._turns.turn(_CHATS):
+            reply = await self._complete(body)
         text, finish = reply["content"], _FINISH.get(reply["stop_type"], reply["stop_type"])
         if request.schema is not None:
             self._check_held(text, whole=finish == "stop")
@@ -136,7 +152,8 @@ class LlamaCpp:
     async def _logprob(self, prompt: list[int], token: int) -> tuple[float, Tokens]:
         """The log-probability of a token after a prompt, and what was read for it."""
         body = {"prompt": prompt, "n_predict": 1, "temperature": 0.0, "cache_prompt": True}
-        reply = await self._complete({**body, "logit_bias": [[token, _FORCE]], "n_probs": 1})
+        async with self._turns.turn(_CHATS):
+            reply = await self._complete({**body, "logit_bias": [[token, _FORCE]], "n_probs": 1})
         entries = reply.get("completion_probabilities")
         if (
             not entries
@@ -147,6 +164,38 @@ class LlamaCpp:
         if not entries or entries[0]["id"] != token:
             raise errors.RequestRefused(f"llama.cpp did not accept token {token}: it has no probability in this model")
         return float(entries[0]["logprob"]), _tokens(reply)
+
+    async def token_ids(self, text: str, *, control: bool = False) -> list[tuple[int, str]]:
+        """The tokens of a text with their pieces. control: whether the text may hold control tokens."""
+        await self._start()
+        return await self._tokenize(text, special=control)
+
+    async def log_odds(
+        self,
+        prompt: Sequence[int],
+        yes: Sequence[int],
+        no: Sequence[int],
+        *,
+        adapter: bool = False,
+        shared: Hashable = None,
+    ) -> tuple[float, Tokens]:
+        """log P(yes) - log P(no) of the token after a prompt, of all tokens that stand for either, and what was read.
+
+        adapter: whether the adapter counts; shared: what the prompt begins with. Of the requests that wait, those with
+        the same beginning follow each other, so that it is read once."""
+        await self._start()
+        body = {"prompt": list(prompt), "n_predict": 1, "temperature": 0.0, "cache_prompt": True}
+        async with self._turns.turn((adapter, shared)):
+            reply = await self._complete({**body, "n_probs": _ANSWERS}, adapter=adapter)
+            logprobs = _candidates(reply)
+            if not logprobs.keys() >= {*yes, *no}:
+                more = await self._complete({**body, "n_probs": _ALL}, adapter=adapter)
+                logprobs = _candidates(more)
+        if not logprobs.keys() >= {*yes, *no}:
+            raise errors.RequestRefused(f"{self.name}: llama.cpp gave no probability for the words of the answer")
+        return _log_sum([logprobs[token] for token in yes]) - _log_sum([logprobs[token] for token in no]), _tokens(
+            reply
+        )
 
     async def close(self) -> None:
         """Stop llama.cpp and free its memory; the next call would load the model again."""
@@ -162,6 +211,9 @@ class LlamaCpp:
 
     async def _start(self) -> None:
         async with self._starting:
+            if self._endpoint is not None and self._loaded != self._adapter:
+                async with self._turns.turn(None):
+                    await self.close()
             if self._endpoint is None:
                 key = secrets.token_urlsafe(24)
                 self._server = await asyncio.to_thread(self._load, key)
@@ -186,9 +238,21 @@ class LlamaCpp:
         params.ui = False
         params.offline = True
         params.verbosity = 0
-        allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None
-        if allowed is not None and allowed < (os.cpu_count() or 1):
-            params.cpuparams.n_threads = allowed  # else llama.cpp counts the physical cores itself
+        if (threads := threads_for_load()) is not None:
+            params.cpuparams.n_threads = threads  # else llama.cpp counts the physical cores itself
+        if self._adapter is not None:
+            if not hasattr(xllamacpp, "CommonAdapterLoraInfo"):
+                raise errors.RequestRefused(
+                    "the installed xllamacpp cannot load adapters (LoRA); install a newer one: "
+                    "pip install -U 'longmark[embedded]'"
+                )
+            adapter = xllamacpp.CommonAdapterLoraInfo()
+            adapter.path, adapter.scale = str(self._adapter), 0.0  # each request says its own
+            params.lora_adapters = [adapter]
+            # Weights that are repacked are read by other kernels for a few tokens than for many, so that a value hangs
+            # on what was cached before: design/claim-checker.md.
+            params.no_extra_bufts = True
+        self._loaded = self._adapter
         try:
             return xllamacpp.Server(params)
         except Exception as error:  # whatever the binding raises: the file cannot be used
@@ -198,8 +262,10 @@ class LlamaCpp:
         assert self._endpoint is not None
         return await self._endpoint.post(self._endpoint.url(path), body)
 
-    async def _complete(self, body: dict[str, Any]) -> Any:
+    async def _complete(self, body: dict[str, Any], *, adapter: bool = False) -> Any:
         self._check_window(len(body["prompt"]))
+        if self._loaded is not None:  # always: without it llama.cpp keeps what it read with the adapter
+            body = {**body, "lora": [{"id": 0, "scale": 1.0 if adapter else 0.0}]}
         return await self._ask("/completion", body)
 
     def _check_window(self, count: int) -> None:
@@ -258,6 +324,34 @@ class LlamaCpp:
         pieces.append(rest)
         tokens = [await self._tokenize(piece, start=i == 0, special=True) for i, piece in enumerate(pieces)]
         return tuple([token for token, _ in some] for some in tokens)
+
+
+def threads_for_load() -> int | None:
+    """How many threads a model should use now; None: as many as llama.cpp takes by itself.
+
+    Threads wait for each other at every layer. On a busy machine two of them take three times the processor time of
+    one (design/claim-checker.md), so there are no more than processors that are idle, and at least one."""
+    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    try:
+        load = os.getloadavg()[0]
+    except (AttributeError, OSError):  # Windows has none
+        load = 0.0
+    idle = usable - round(load * usable / (os.cpu_count() or 1))
+    if idle < usable:
+        return max(1, idle)
+    return usable if usable < (os.cpu_count() or 1) else None
+
+
+def _candidates(reply: dict[str, Any]) -> dict[int, float]:
+    """Token -> log-probability, of the candidates for the first token of a reply."""
+    entries = reply.get("completion_probabilities") or ({"top_logprobs": ()},)
+    return {candidate["id"]: candidate["logprob"] for candidate in entries[0]["top_logprobs"]}
+
+
+def _log_sum(logprobs: Sequence[float]) -> float:
+    """The logarithm of the sum of probabilities."""
+    top = max(logprobs)
+    return top + math.log(math.fsum(math.exp(logprob - top) for logprob in logprobs))
 
 
 def _runtime() -> Any:

@@ -256,7 +256,8 @@ class Reranker(Backend, Protocol):
 
 @runtime_checkable
 class RelationModel(Backend, Protocol):
-    """A classifier of pairs. piece: the most bytes of a premise that it reads with a hypothesis."""
+    """A classifier of pairs. piece: the most bytes of a premise that it reads with a hypothesis. May have `threshold`:
+    the probability of `entails` from which on that is the label; without it the most probable of the three is."""
 
     piece: int
 

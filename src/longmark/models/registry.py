@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from longmark import plugins
 from longmark.errors import UserError
-from longmark.models import AT_ENDPOINT, CHATS, FORMS, ROLES, SCHEMES, Scheme, budget
+from longmark.models import AT_ENDPOINT, CHATS, CLAIM_CHECKERS, FORMS, ROLES, SCHEMES, Scheme, budget
 from longmark.models.budget import Price
 from longmark.models.cache import CallCache
 from longmark.models.handles import Backends
@@ -129,7 +129,11 @@ class Registry:
                 raise UserError(f"a model as {role}: expected its name or a backend, found {name!r}")
             return name
         here = name.partition(":")[0] in ("embedded", "gguf", "hf")  # one model in memory, whatever its roles
-        chats = role in ("judge", "generator", "checker") and not name.startswith("st:")
+        chats = (
+            role in ("judge", "generator", "checker")
+            and not name.startswith("st:")
+            and not _is_claim_checker(role, name)
+        )
         key = ("chat" if chats or (role == "lm" and here) else role, name)
         if key not in self._opened:
             self._opened[key] = made = self._make(role, name)
@@ -138,6 +142,8 @@ class Registry:
         return self._opened[key]
 
     def _make(self, role: str, name: str) -> Any:
+        if _is_claim_checker(role, name):
+            return import_module("longmark.text.claim_checker").ClaimChecker.opened(name, self.open)
         prefix, _, rest = name.partition(":")
         point = None
         if (scheme := SCHEMES.get(prefix)) is None and ":" in name and AT_ENDPOINT.fullmatch(name) is None:
@@ -233,6 +239,10 @@ class Registry:
             ).sending({**_VERSION.get(served.dialect, {}), **extras[0]}, extras[1])
         kind = _class_of(served.dialect, served.role, "chat")
         return kind(self._endpoints[at], served.model, served.name, served.settings)
+
+
+def _is_claim_checker(role: str, name: str) -> bool:
+    return role == "checker" and name.partition("@")[0] in CLAIM_CHECKERS and AT_ENDPOINT.fullmatch(name) is None
 
 
 def _class_of(*keys: str) -> Any:

@@ -168,7 +168,7 @@ class JudgeChecker:
 
 @dataclass(frozen=True, slots=True)
 class ModelChecker:
-    """A classifier of pairs (`st:MODEL`), with probabilities."""
+    """A classifier of pairs (`st:MODEL`, the built-in claim checker), with probabilities."""
 
     models: Models
     model: RelationModel
@@ -179,9 +179,20 @@ class ModelChecker:
 
     async def relations(self, premise: str, hypotheses: Sequence[str]) -> list[Relation]:
         async def of_part(part: str, hypotheses: Sequence[str]) -> list[Relation]:
-            return [Relation.of(*triple) for triple in await self.models.classify(self.model, part, hypotheses)]
+            triples = await self.models.classify(self.model, part, hypotheses)
+            return [_relation(triple, getattr(self.model, "threshold", None)) for triple in triples]
 
         return await _in_parts(premise, hypotheses, self.model.piece, of_part)
+
+
+def _relation(triple: tuple[float, float, float], threshold: float | None) -> Relation:
+    """The relation with these probabilities. threshold: of `entails`, from which on it is the label; None: the greatest
+    of the three is."""
+    if threshold is None:
+        return Relation.of(*triple)
+    entails, contradicts, neutral = triple
+    other = CONTRADICTS if contradicts > neutral else NEUTRAL
+    return Relation(ENTAILS if entails >= threshold else other, entails, contradicts, neutral)
 
 
 async def _in_parts(

@@ -14,7 +14,6 @@ from functools import partial
 from typing import Any
 
 from longmark.concurrency import aside
-from longmark.errors import UserError
 from longmark.models.protocols import Capabilities
 from longmark.text.calibration import BEHIND
 from longmark.text.entailment import ENTAILS, NEUTRAL, Relation
@@ -83,14 +82,11 @@ def _relation(share: float | None) -> Relation:
 
 def named_checker(name: Any) -> Any:
     """The checker for a value of `--checker`: None for the judge, the word-overlap checker, or any other name or
-    backend unchanged. UserError for `embedded`, because there is no such checker."""
-    if name == "embedded":
-        raise UserError(
-            "--checker embedded: longmark has no embedded claim checker. Use --checker judge, overlap or st:MODEL "
-            "(docs/checkers.md)"
-        )
+    backend unchanged. `embedded-judge` is the embedded judge, asked as any judge is."""
     if name == "overlap":
         return OverlapChecker()
+    if name == "embedded-judge":
+        return "embedded:judge"
     return None if name in (None, "judge") else name
 
 

@@ -1,0 +1,355 @@
+"""The built-in claim checker: the embedded judge with an adapter that was trained to say whether evidence supports a
+claim.
+
+`--checker embedded`. The score of a claim is log P(Yes) - log P(No) of the model's first token after evidence and
+claim. A logistic curve makes a probability of it and of the greatest cosine of the claim and a sentence of the evidence
+(the embedded embedder's). The curve was fitted on sources that the adapter was not trained on. The label is `entails`
+from the threshold on, else `neutral`: the checker does not tell a refuted claim from one that the evidence leaves open.
+
+Evidence is read whole up to 760 tokens; longer evidence in windows of whole sentences, of which the one with the
+greatest probability counts. Of more than eight windows those eight are read whose sentences are closest to the claim.
+
+`embedded-nli` is the same model without the adapter, asked whether the premise entails the hypothesis; its probability
+is that of Yes against No. Settings follow the name: `embedded@threshold=0.7`, `embedded@language=any`.
+
+The prompt, its token ids, the curve and the hash of the adapter are in `models/claim-checker.json`
+(design/claim-checker.md).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import re
+import sys
+import unicodedata
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib.resources import as_file, files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from longmark import errors
+from longmark.concurrency import concurrently
+from longmark.home import sha256
+from longmark.models.protocols import Capabilities, RelationReply, Tokens, total_tokens
+from longmark.text.pieces import pieces, utf8_size
+from longmark.text.sentences import sentence_spans, sentences
+
+if TYPE_CHECKING:
+    from longmark.models.llama import LlamaCpp
+    from longmark.models.protocols import Embedder
+
+THRESHOLD = 0.5
+"""Of the probability of support. The curve was fitted with as many supported as unsupported claims of each source that
+the adapter was not trained on, so a half is where both are equally likely there."""
+MOST_WINDOWS = 8
+MOST_BYTES = 4_000_000  # of evidence, about a million tokens
+_VERSION = 1
+_WIDTH = 64  # calls at once: the model still reads one at a time, and chooses which to read first
+_KEPT_VECTORS = 20_000
+_CONTROL = re.compile(r"(<\|\w+\|>)")
+_FOREIGN = 0.5  # share of the letters that are not Latin, from which a text is no English
+
+
+@dataclass(frozen=True, slots=True)
+class CheckerSettings:
+    """What a name of `--checker` says. kind: `embedded` or `embedded-nli`."""
+
+    kind: str
+    threshold: float = THRESHOLD
+    language: str = "en"
+
+    @property
+    def name(self) -> str:
+        """The name with everything that changes a label."""
+        language = "" if self.language == "en" else f",language={self.language}"
+        return f"{self.kind}@threshold={self.threshold:g}{language}"
+
+
+def checker_settings(name: str) -> CheckerSettings:
+    """The settings in a name such as `embedded@threshold=0.7`. UserError for one that is none."""
+    kind, _, rest = name.partition("@")
+    settings = CheckerSettings(kind)
+    for setting in filter(None, rest.split(",")):
+        key, _, value = setting.partition("=")
+        if key == "threshold":
+            settings = replace(settings, threshold=_threshold(name, value))
+        elif key == "language" and value in ("en", "any"):
+            settings = replace(settings, language=value)
+        else:
+            raise errors.UserError(
+                f"--checker {name}: {setting!r} is no setting of the checker; it has threshold=PROBABILITY and "
+                "language=en or language=any"
+            )
+    return settings
+
+
+def _threshold(name: str, value: str) -> float:
+    try:
+        threshold = float(value)
+    except ValueError:
+        threshold = math.nan
+    if not 0 < threshold < 1:
+        raise errors.UserError(f"--checker {name}: the threshold is a probability between 0 and 1, not {value!r}")
+    return threshold
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """How a checker asks, and what it makes of the answer. prompt: what stands before and after the place of the
+    evidence and of the claim; yes, no: the ways to write the answer, each a token; curve: weights of the log-odds and
+    of the cosine, and the bias."""
+
+    prompt: tuple[str, str]
+    yes: tuple[str, ...]
+    no: tuple[str, ...]
+    log_odds: float
+    cosine: float
+    bias: float
+
+    def probability(self, log_odds: float, cosine: float) -> float:
+        value = self.log_odds * log_odds + self.cosine * cosine + self.bias
+        return 1 / (1 + math.exp(-value)) if value >= 0 else math.exp(value) / (1 + math.exp(value))
+
+
+@cache
+def _description() -> dict[str, Any]:
+    content = files("longmark.models").joinpath("claim-checker.json").read_text(encoding="utf-8")
+    return cast(dict[str, Any], json.loads(content))
+
+
+def form_of(kind: str) -> Form:
+    """The form of `embedded` or `embedded-nli`."""
+    entry = _description()[kind]
+    first, second = entry["prompt"]
+    return Form((first, second), tuple(entry["yes"]), tuple(entry["no"]), **entry["curve"])
+
+
+def adapter_path() -> Path:
+    """The adapter's file, checked against its hash. UserError where it is missing or was changed."""
+    entry = _description()["adapter"]
+    with as_file(files("longmark.models").joinpath(entry["file"])) as path:
+        try:
+            actual = sha256(path)
+        except OSError as error:
+            raise errors.UserError(
+                f"cannot read the claim checker's adapter {path}: {error.strerror or error}; install longmark again"
+            ) from error
+        if actual != entry["sha256"]:
+            raise errors.UserError(
+                f"the claim checker's adapter {path} was changed: its sha256 is {actual}, expected "
+                f"{entry['sha256']}; install longmark again, or use another --checker"
+            )
+        return path
+
+
+@dataclass(frozen=True, slots=True)
+class _Window:
+    """A part of the evidence: its text, and the tokens of the prompt up to its end."""
+
+    text: str
+    ids: tuple[int, ...]
+
+
+class ClaimChecker:
+    """A `RelationModel` that reads evidence and claim together. One process serves it and the embedded judge.
+
+    model: the judge's; embedder: for the closest sentence, None where the form does not look at it.
+    """
+
+    capabilities = Capabilities()
+    width: int | None = _WIDTH
+    piece = sys.maxsize  # windows are made here, by tokens
+
+    def __init__(
+        self, settings: CheckerSettings, form: Form, model: LlamaCpp, embedder: Embedder | None, adapter: Path | None
+    ) -> None:
+        self._settings = settings
+        self.name = settings.name
+        self.threshold = settings.threshold
+        self._form = form
+        self._model = model
+        self._embedder = embedder
+        self._adapter = adapter
+        self._limit: int = _description()["evidence_tokens"]
+        self._fixed: dict[str, list[int]] = {}
+        self._vectors: OrderedDict[str, Any] = OrderedDict()
+        parts = (repr(form), self._limit, MOST_WINDOWS, model.identity)
+        content = "\0".join(map(str, (*parts, embedder and embedder.identity, adapter and sha256(adapter))))
+        self.identity = f"claim-checker:{_VERSION}:{hashlib.sha256(content.encode()).hexdigest()[:32]}"
+        if adapter is not None:
+            model.use_adapter(adapter)
+
+    @classmethod
+    def opened(cls, name: str, open_model: Any) -> ClaimChecker:
+        """The checker of a name. open_model: (role, name) -> a backend, so that judge and checker share one process.
+        ModelNotInstalled, MissingExtra, UserError."""
+        settings = checker_settings(name)
+        form = form_of(settings.kind)
+        adapter = adapter_path() if settings.kind == "embedded" else None
+        embedder = open_model("embedder", "embedded:embedder") if form.cosine else None
+        return cls(settings, form, open_model("judge", "embedded:judge"), embedder, adapter)
+
+    async def classify(self, premise: str, hypotheses: Sequence[str]) -> RelationReply:
+        """(entails, 0, neutral) of each hypothesis, in their order.
+
+        TooLong for evidence of more than `MOST_BYTES`, or a claim longer than a window; Unsupported for a text in
+        another script than the adapter's; RequestRefused for a text that is blank."""
+        if not hypotheses:
+            return RelationReply(())
+        self._check(premise, hypotheses)
+        windows = await self._windows(premise)
+        claims = [await self._claim_ids(claim) for claim in hypotheses]
+        cosines = [await self._cosines(window.text, hypotheses) for window in windows]
+        pairs = []
+        for index in range(len(hypotheses)):
+            chosen = sorted(range(len(windows)), key=lambda window: -cosines[window][index])[:MOST_WINDOWS]
+            pairs += [(window, index) for window in sorted(chosen)]
+        pairs.sort()  # all claims of a window follow each other
+        yes, no = [await self._answers(words) for words in (self._form.yes, self._form.no)]
+
+        async def ask(pair: tuple[int, int]) -> tuple[float, Tokens]:
+            window, index = pair
+            ids = windows[window].ids
+            odds, tokens = await self._model.log_odds(
+                [*ids, *claims[index]], yes, no, adapter=self._adapter is not None, shared=ids
+            )
+            return self._form.probability(odds, cosines[window][index]), tokens
+
+        replies = await concurrently(ask, pairs, _WIDTH)
+        best = [0.0] * len(hypotheses)
+        for (_, index), (probability, _) in zip(pairs, replies, strict=True):
+            best[index] = max(best[index], probability)
+        triples = tuple((probability, 0.0, 1 - probability) for probability in best)
+        return RelationReply(triples, total_tokens(tokens for _, tokens in replies))
+
+    async def close(self) -> None:
+        self._vectors.clear()
+        if self._embedder is not None:
+            await self._embedder.close()
+        await self._model.close()
+
+    # Texts ---------------------------------------------------------------------------------------------------------
+
+    def _check(self, premise: str, hypotheses: Sequence[str]) -> None:
+        if not premise.strip():
+            raise errors.RequestRefused(f"{self.name}: the evidence is empty, so it supports nothing").unsent()
+        if any(not hypothesis.strip() for hypothesis in hypotheses):
+            raise errors.RequestRefused(f"{self.name}: a claim is empty, so there is nothing to check").unsent()
+        size = len(premise.encode("utf-8", "replace"))
+        if size > MOST_BYTES:
+            raise errors.TooLong(
+                f"{self.name}: the evidence has {size:,} bytes, and the checker reads at most {MOST_BYTES:,}; split it "
+                "into passages"
+            ).unsent()
+        if self._settings.language == "en":
+            foreign = next((text for text in (premise, *hypotheses) if _foreign(text)), None)
+            if foreign is not None:
+                raise errors.Unsupported(
+                    f"{self.name} was trained on English, and most letters of {foreign.strip()[:40]!r} are of another "
+                    f"script; use --checker judge with a model of that language, or try "
+                    f"{self._settings.kind}@language=any and calibrate it on labels of your own"
+                ).unsent()
+
+    async def _windows(self, evidence: str) -> list[_Window]:
+        """The evidence in windows of whole sentences; a sentence longer than a window is cut between tokens."""
+        evidence = _normal(evidence)
+        before, after = self._form.prompt[0].split("{evidence}")
+        assert not after
+        lead = await self._prompt_ids(before.rpartition("|>")[0] + "|>")
+        opening = before.rpartition("|>")[2]  # tokenised together with the evidence, as in training
+
+        async def window(text: str) -> _Window:
+            tokens = await self._model.token_ids(opening + text)
+            return _Window(text, (*lead, *(token for token, _ in tokens)))
+
+        whole = await window(evidence)
+        if len(whole.ids) <= self._limit:
+            return [whole]
+        room = self._limit - len(lead) - len(await self._model.token_ids(opening)) - 1
+        return await concurrently(window, await self._split(evidence, room))
+
+    async def _split(self, text: str, room: int) -> list[str]:
+        """A text in parts of at most `room` tokens, each of as many whole sentences as fit."""
+        starts = [start for start, _ in sentence_spans(text) if start]
+        segments = [text[start:end] for start, end in zip((0, *starts), (*starts, len(text)), strict=True)]
+        parts: list[str] = []
+        left = 0
+        for segment, size in await self._sized(segments, room):
+            if parts and size <= left:
+                parts[-1] += segment
+                left -= size
+            else:
+                parts.append(segment)
+                left = room - size
+        return [stripped for part in parts if (stripped := part.strip())]
+
+    async def _sized(self, segments: Sequence[str], room: int) -> list[tuple[str, int]]:
+        """Segments of a text with their tokens, counted apart, which are not fewer than those together; one longer than
+        `room` in smaller ones."""
+
+        async def sized(segment: str) -> list[tuple[str, int]]:
+            size = len(await self._model.token_ids(segment))
+            bytes_ = utf8_size(segment)
+            if size <= room or bytes_ < 2:
+                return [(segment, size)]
+            smaller = [f"{piece} " for piece in pieces(segment, max(1, bytes_ // 2))]
+            return await self._sized(smaller, room)
+
+        return [one for found in await concurrently(sized, segments) for one in found]
+
+    async def _claim_ids(self, claim: str) -> list[int]:
+        before, after = self._form.prompt[1].split("{claim}")
+        question, mark, rest = after.partition("<|")
+        tokens = await self._model.token_ids(before + _normal(claim) + question)
+        if len(tokens) > self._limit:
+            raise errors.TooLong(
+                f"{self.name}: the claim {claim.strip()[:40]!r}… has {len(tokens):,} tokens with the question, and the "
+                f"checker reads at most {self._limit:,}; split it into claims"
+            ).unsent()
+        return [*(token for token, _ in tokens), *await self._prompt_ids(mark + rest)]
+
+    async def _prompt_ids(self, text: str) -> list[int]:
+        """The tokens of a part of the prompt that is the same in every call."""
+        if text not in self._fixed:
+            self._fixed[text] = [token for token, _ in await self._model.token_ids(text, control=True)]
+        return self._fixed[text]
+
+    async def _answers(self, words: Sequence[str]) -> list[int]:
+        ids = [await self._prompt_ids(word) for word in words]
+        return [tokens[0] for tokens in ids if len(tokens) == 1]
+
+    # The closest sentence --------------------------------------------------------------------------------------------
+
+    async def _cosines(self, window: str, claims: Sequence[str]) -> list[float]:
+        """The greatest cosine of each claim and a sentence of the window; 0 where the form does not look at it."""
+        if self._embedder is None:
+            return [0.0] * len(claims)
+        import numpy as np
+
+        parts = sentences(window) or [window]
+        texts = list(dict.fromkeys((*parts, *claims)))
+        vectors = {text: self._vectors[text] for text in texts if text in self._vectors}
+        if new := [text for text in texts if text not in vectors]:
+            reply = await self._embedder.embed(new)
+            vectors |= {text: np.asarray(v, dtype=np.float32) for text, v in zip(new, reply.vectors, strict=True)}
+            self._vectors |= vectors
+        while len(self._vectors) > _KEPT_VECTORS:
+            self._vectors.popitem(last=False)
+        matrix = np.stack([vectors[part] for part in parts])
+        return [float((matrix @ vectors[claim]).max()) for claim in claims]
+
+
+def _normal(text: str) -> str:
+    """As the tokenizer that the adapter was trained with normalises a text."""
+    return unicodedata.normalize("NFC", text)
+
+
+def _foreign(text: str) -> bool:
+    letters = [character for character in text[:4000] if character.isalpha()]
+    latin = sum(unicodedata.name(character, "").startswith("LATIN") for character in letters)
+    return bool(letters) and len(letters) - latin > _FOREIGN * len(letters)
