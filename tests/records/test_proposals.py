@@ -193,3 +193,40 @@ def test_init_leaves_exact_match_out_where_references_are_long(tmp_path: Path, m
     written = Path("long.yaml").read_text("utf-8")
     assert "- climaqa.exact_match" not in written
     assert "# climaqa.exact_match: is for references of a few words; these have 30 or more" in written
+
+
+@pytest.mark.parametrize(
+    ("field", "texts", "told"),
+    [
+        ("references", ["doc0_1", "doc0_2", "doc1_1"], True),  # as a set of retrieval has its ground truth
+        ("contexts", ["msmarco_v2.1_doc_00_1#5", "clueweb22-en04-50-014:2", "b3f1-77"], True),
+        ("references", ["doc0_1", "doc0_2", "the first document"], False),
+        ("references", ["12.50", "2023-05-01", "1,200.5"], False),  # figures and dates
+        ("references", ["Paris", "COVID-19", "Rome"], False),
+        ("references", ["doc0_1", "doc0_2"], False),  # too few to say so
+    ],
+)
+def test_a_run_says_that_all_references_or_passages_could_be_ids(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    field: str,
+    texts: list[str],
+    told: bool,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    records = ({"question": f"What is {text}?", "answer": "An answer.", field: [text]} for text in texts)
+    Path("answers.jsonl").write_text("".join(f"{json.dumps(record)}\n" for record in records), "utf-8")
+    said = f"All 3 {field} of answers.jsonl look like ids, without a space. If they are ids and not texts, "
+    said += f"leave them out: --map {field}="
+    assert in_process(["run", "answers.jsonl", "--metrics", "classic.length.words", "--quiet", "--out", "run"]) == 0
+    assert (said in capsys.readouterr().err) is told
+    assert in_process(["look", "answers.jsonl"]) == 0
+    assert (said in " ".join(capsys.readouterr().out.split())) is told
+    assert in_process(["look", "answers.jsonl", "--map", f"{field}="]) == 0
+    assert "look like ids" not in capsys.readouterr().out
+
+
+def test_figures_beside_citations_stay_references() -> None:
+    (example,) = Reading([{"question": "How much?", "answer": "12.50 [1]", "references": ["12.50"], "citations": [1]}])
+    assert example.references == ("12.50",)

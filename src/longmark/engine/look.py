@@ -48,7 +48,8 @@ class Look:
     examples; complete: these are all; fields: field -> examples that have it; systems: of them; ignored: what is not
     read -> count; kept: column that no field reads and `meta` keeps -> whether it is a text of several words; proposed:
     field that no example has -> column that it could be read from; bad, bad_lines: bad records and the first messages;
-    examples: (line, example), the first; notices: of questions that several answers of a system share."""
+    examples: (line, example), the first; notices: of texts that could be ids, and of questions
+    that several answers of a system share."""
 
     name: str
     shape: str
@@ -116,7 +117,7 @@ def look(given: ExampleSource, *, limit: int = FIRST, **reading: Any) -> Look:
         bad=source.bad,
         bad_lines=tuple(source.bad_lines),
         examples=tuple(first),
-        notices=tuple(documents.apart().notices()),
+        notices=(*source.ids_for_texts, *documents.apart().notices()),
         metrics=tuple(
             Allowed(
                 name,

@@ -157,7 +157,8 @@ async def execute(
         manifest["examples"]["absent"] = manifests.absent_hash(out)
         if notes:
             notes.begin()
-        for notice in filter(None, (source.notice, source.unanswered, *folder.told_apart.notices())):
+        said = (source.notice, source.unanswered, *source.ids_for_texts, *folder.told_apart.notices())
+        for notice in filter(None, said):
             options.tell(notice)
         _tell_changes(options, source.bad, changes, folder.absent())
         if check is not None and (mismatch := check.message(settings.selected)) is not None:

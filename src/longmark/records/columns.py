@@ -52,7 +52,8 @@ _TEXTS = frozenset({"question", "answer", "base_answer"})
 
 _COLUMNS_SHOWN = 8  # in a message
 _SAMPLE = 5  # records that a proposal is made from
-_ID = re.compile(r"(?=[!-~]*\d)(?=[!-~]*[-_.:#/])[!-~]{4,200}")  # ASCII without white space, with a digit and a joint
+_ID = re.compile(r"(?=[!-~]*\d)(?=[!-~]*[A-Za-z])(?=[!-~]*[-_.:#/])[!-~]{4,200}")
+"""ASCII without white space, with a digit, a letter and a joint."""
 _CITED = "citations"
 
 
@@ -309,9 +310,14 @@ def _remedy(field: str, column: str, raw: Any, record: Mapping[str, Any], given:
     return "" if given is None else _choice(field, raw, given)
 
 
+def is_like_an_id(text: str) -> bool:
+    """Whether a text could be the id of a passage: `doc_12`, `msmarco_v2.1_doc_00_1#5`; not a number."""
+    return bool(_ID.fullmatch(text))
+
+
 def _are_ids(references: Any, record: Mapping[str, Any], given: Any) -> bool:
     """Whether references are ids of passages that sentences of the answer cite, as in runs of TREC."""
-    if not references or not all(_ID.fullmatch(reference) for reference in references):
+    if not references or not all(map(is_like_an_id, references)):
         return False
     every = record if given is None else given
     lists = (value for value in map(messages.parsed, every.values()) if isinstance(value, list))

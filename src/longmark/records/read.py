@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from itertools import chain
@@ -11,7 +12,7 @@ from typing import Any
 
 from longmark.errors import BadInput, UserError
 from longmark.records import containers, parts, proposals, sources
-from longmark.records.columns import BadRecord, Columns, columns_shown, field_of
+from longmark.records.columns import BadRecord, Columns, columns_shown, field_of, is_like_an_id
 from longmark.records.conversation import check_mode, scored
 from longmark.records.example import Example, Question
 from longmark.records.files import BadLines
@@ -22,6 +23,8 @@ from longmark.records.values import Problem
 
 ExampleSource = str | Path | Iterable[Answered | Mapping[str, Any]] | Any
 """A file, Examples or records, or a table: a DataFrame of pandas or polars, a table of pyarrow."""
+
+_FEWEST_IDS = 3  # texts below which nothing is said of them
 
 
 class Reading:
@@ -91,6 +94,8 @@ class Reading:
         self.good = self.line = 0
         self.answered = False
         self.pairs: bool | None = None
+        self._texts: Counter[str] = Counter()
+        self._like_ids: Counter[str] = Counter()
 
     @property
     def bad(self) -> int:
@@ -159,6 +164,24 @@ class Reading:
         names = columns_shown(dict.fromkeys(column for record in self._columns.sample for column in record))
         return f"No record of {self.name} has an answer. The columns are {names}. To name it: {found}"
 
+    @property
+    def ids_for_texts(self) -> tuple[str, ...]:
+        """That all references or passages that were read could be ids, with the option that leaves them out."""
+        found = []
+        for field, texts in self._texts.items():
+            if texts >= _FEWEST_IDS and self._like_ids[field] == texts and not self.part:
+                found.append(
+                    f"All {texts:,} {field} of {self.name} look like ids, without a space. If they are ids and not "
+                    f"texts, leave them out: --map {field}="
+                )
+        return tuple(found)
+
+    def _look_for_ids(self, example: Answered) -> None:
+        texts = {"contexts": [context.text for context in example.contexts], "references": example.references}
+        for field, its in texts.items():
+            self._texts[field] += len(its)
+            self._like_ids[field] += sum(map(is_like_an_id, its))
+
     def holds_pairs(self) -> bool:
         """Whether the first record that can be read is a pair."""
         return next((isinstance(found, Pair) for _, found in self.records() if isinstance(found, Question)), False)
@@ -169,6 +192,7 @@ class Reading:
 
     def __iter__(self) -> Iterator[Answered]:
         self.answered = False
+        self._texts, self._like_ids = Counter(), Counter()
         self.good, self._wrong, self.pairs = 0, BadLines(), self.part.pairs if self.part else None
         records = self.records()
         with seen_ids() as first_use:
@@ -185,6 +209,7 @@ class Reading:
                         self.good += 1
                         self.answered = self.answered or not isinstance(found, Example) or found.answer is not None
                         self.line = line
+                        self._look_for_ids(found)
                         yield found
                         continue
                     else:

@@ -157,3 +157,16 @@ def test_a_metric_that_scored_some_answers_is_held_against_a_rater_on_those():
     assert own.rater_spearman == pytest.approx(1)
     assert there(there(ceiling.spearman).value) < there(there(own.spearman).value) < 1
     assert "Above it" not in sections(metaeval(rows, said))[0].says
+
+
+def test_raters_who_agree_on_every_answer_have_a_ceiling_without_an_interval():
+    """Both raters give 1, 2, 3, 1, 2, 3, ...: the correlation of one with the other is 1, in every resample."""
+    rows = [row(f"e{number}", "m", (number * 7 % 12) / 12) for number in range(12)]
+    said = [
+        {"example_id": f"e{number}", "value": 1 + number % 3, "rater": rater}
+        for number in range(12)
+        for rater in ("ann", "bo")
+    ]
+    summary = sections(metaeval(rows, said))[0].says
+    assert "No human ceiling" not in summary
+    assert "Human ceiling (leave one rater out): Spearman 1.00, no interval: the rows are alike" in summary

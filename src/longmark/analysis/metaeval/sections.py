@@ -168,10 +168,14 @@ def _in_words(part: RatingLabel | ChoiceLabel) -> str:
         says += f" Excluded: {counted(part.undecided, 'pair')} without a majority."
     rater = next((one for one in part.agreement.ceilings if one.name == RATER), None)
     found = None if rater is None else rater.spearman or rater.agrees
-    if rater is None or found is None or found.low is None:
+    if rater is None or found is None or found.value is None:
         reason = part.agreement.reason or (found and found.reason)
         return f"{says} No human ceiling: {reason or f'no {_what(part)} with rows has ratings that can be compared'}."
     what = "Spearman" if rater.spearman else "share of choices"
+    if found.low is None:
+        return (
+            f"{says} Human ceiling (leave one rater out): {what} {fixed(found.value, 2)}, no interval: {found.reason}."
+        )
     interval = f"{fixed(found.value, 2)} [{fixed(found.low, 2)}, {fixed(found.high, 2)}]"
     says += f" Human ceiling (leave one rater out): {what} {interval}, over {rater.over}."
     if rater.spearman and found.low <= 0:
