@@ -239,6 +239,7 @@ def test_certify_and_compare_and_verify_say_the_same(claimed: Claimed, tmp_path:
     compared = run("compare", "run", *words, *systems, home=tmp_path / "home", cwd=tmp_path)
     assert f"{certificate['difference']['value']:.3f} [{low:.3f}, {high:.3f}]" in compared.out
     assert certificate["error"]["shared_over"] in compared.out
+    assert "b above a on Question relevance (as these 2 raters judge)." in compared.out
 
 
 @pytest.mark.parametrize(

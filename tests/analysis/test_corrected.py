@@ -147,7 +147,10 @@ def test_the_verb(both: Path, tmp_path: Path):
     words = ("compare", str(both), "--draws", "200", "--labels", "labels.csv", "--transport", ".1", "--out", "o")
     done = run(*words, "--looks", "1", home=tmp_path / "home", cwd=tmp_path)
     assert (done.code, done.err) == (0, "")
-    assert "b above a on Question relevance. Labels (rating): 60 labelled answers by 1 rater." in done.out
+    assert (
+        "b above a on Question relevance (as this rater judges). Labels (rating): 60 labelled answers by 1 rater."
+        in done.out
+    )
     assert "30 labels are few: below 50 an interval of skewed labels can be too narrow" in done.out
     assert "Could a system do without labels of its own" in (tmp_path / "o" / "report.html").read_text()
     alone = run("compare", str(both), "--transport", ".1", home=tmp_path / "home", cwd=tmp_path)

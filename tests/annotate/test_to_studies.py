@@ -166,7 +166,7 @@ def test_a_draw_to_the_corrected_difference(tmp_path: Path):
     labels = labelled(tmp_path, study, rated) / "ratings.csv"
     assert chances(labels) == {0.75}
     compared = done(tmp_path, "compare", "runs/first", *by, "--draws", "200").out
-    assert "wordy above brief on Length: characters. Labels (quality): 24 labelled answers by 2 raters." in compared
+    assert "wordy above brief on Length: characters (as these 2 raters judge). Labels (quality): 24 " in compared
     assert "drawn with the probabilities 0.75" in compared
 
 

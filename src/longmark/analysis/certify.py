@@ -25,6 +25,7 @@ from longmark.analysis.audit import findings
 from longmark.analysis.compare.checks import check_scoring
 from longmark.analysis.corrected import (
     Correction,
+    as_judged,
     correct_runs,
     for_these_raters,
     misfits_in_words,
@@ -518,12 +519,10 @@ def title_of(certificate: Certificate) -> str:
 
 def _for_whom(found: Certificate) -> str:
     """Behind a claim: that it is about these raters only, where it is."""
-    raters, effective = found["labels"]["raters"], found["labels"]["effective_raters"]
-    if found["labels"].get("these_raters"):
-        return f" ({for_these_raters(raters)})"
-    if found["granted"] and (effective is None or effective < FEWEST_RATERS):
-        return f" (as these {raters} raters judge)"
-    return ""
+    labels = found["labels"]
+    if not found["granted"] and not labels.get("these_raters"):
+        return ""
+    return as_judged(labels["raters"], labels["effective_raters"], these_raters=bool(labels.get("these_raters")))
 
 
 def _list(title: str, says: str, lines: Sequence[str]) -> Section:

@@ -58,8 +58,8 @@ from longmark.stats.corrected import (
 from longmark.stats.looks import UNKNOWN_LOOKS, Looks
 from longmark.stats.raters import CONTRADICT, copies
 
-NOT_PLANNED = "not planned with the first draw: nothing can be claimed of this pair"
-"""The remark of a pair that is none of the planned claims."""
+NOT_PLANNED = "not a planned claim"
+"""The remark of a pair of which nothing can be claimed, since the first draw planned other claims."""
 Cell = tuple[int, int]
 """The places of a question and of a system."""
 
@@ -767,7 +767,9 @@ def _says(found: Correction) -> str:
         above = [" above ".join(pair) for pair in shown(found, metric)]
         none = "significant" if any(pair.p is not None for pair in metric.pairs.values()) else "corrected"
         planned = " planned" if found.family.planned else ""
-        says.append(f"{listed(above) if above else f'no {none}{planned} difference'} on {titles[metric.metric]}")
+        these = found.options.these_raters
+        whose = as_judged(found.raters, found.effective_raters, these_raters=these) if above or these else ""
+        says.append(f"{listed(above) if above else f'no {none}{planned} difference'} on {titles[metric.metric]}{whose}")
     without = {name: why for metric in found.metrics for name, mean in metric.means.items() if (why := mean.reason)}
     without |= {
         f"{first} - {second}": why
@@ -783,6 +785,15 @@ def _says(found: Correction) -> str:
     words = "; ".join(says)
     words = words[0].upper() + words[1:] if words.startswith("no ") else words
     return f"{words}{'. ' if words else ''}Labels ({found.label}): {rests}. {corrects}"
+
+
+def as_judged(raters: int, effective: float | None, *, these_raters: bool) -> str:
+    """Behind a result: that it is about these raters only, where it is. these_raters: by choice."""
+    if these_raters:
+        return f" ({for_these_raters(raters)})"
+    if effective is not None and effective >= FEWEST_RATERS:
+        return ""
+    return " (as this rater judges)" if raters == 1 else f" (as these {raters} raters judge)"
 
 
 def remedy_of(correction: Correction, reasons: Collection[str]) -> str:
