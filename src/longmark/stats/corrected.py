@@ -42,6 +42,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import rankdata
 
 from longmark.errors import UserError
 from longmark.stats.clusters import FEWEST_EFFECTIVE, degrees_of_freedom
@@ -64,7 +65,8 @@ MOST_APART = 0.1
 """The share of the labels of two systems that may be by different raters of whom nobody knows how strict they are."""
 UNLIKELY = 0.001
 """A system is not corrected if so many of its scores lie outside the range of the labelled ones as a random sample
-would leave there with a probability below this."""
+would leave there with a probability below this, or if the mean score of the labelled answers is as unlikely; nor is a
+difference of two systems by that of their scores."""
 MOST_ALIKE = 2 / 3
 """The share of a system's labels that may be equal where the ends of the scale are not known: with more, what is rare
 decides, and only the scale says how much it can matter."""
@@ -164,11 +166,12 @@ def corrected(
     mean of the first, {0: 1, 1: -1} for a difference. weight: λ; None: tuned. level: of the interval, each end of which
     is missed with probability (1 - level) / 2.
 
-    No value with fewer than 10 labels of a system, or where so many of its scores lie outside the range of the labelled
-    ones that these are no random sample; no interval with labels of fewer than 5 effective clusters, where nothing is
-    known of some answers and the scale of the labels has no known ends, and where neither labels nor scale show any
-    spread; of these raters only, none of a difference about which they contradict each other (`stats.raters`).
-    UserError for weights that are not above 0, a λ or a level out of range, and for shapes that differ.
+    No value with fewer than 10 labels of a system, or where the scores of the labelled ones, by their range or their
+    mean, show that these are no random sample; no interval with labels of fewer than 5 effective clusters, where
+    nothing is known of some answers and the scale of the labels has no known ends, and where neither labels nor scale
+    show any spread; of these raters only, none of a difference about which they contradict each other
+    (`stats.raters`). UserError for weights that are not above 0, a λ or a level out of range, and for shapes that
+    differ.
     """
     check_level(level)
     _check(table, weight)
@@ -182,6 +185,8 @@ def corrected(
     for place, sample in samples.items():
         if (why := _refusal(table, sample, place)) is not None:
             return replace(nothing, reason=why)
+    if (why := _other_scores(table, samples, sides)) is not None:
+        return replace(nothing, reason=why)
     parts = {place: _part(table, samples[place], place, factor) for place, factor in sides.items()}
     moments = _Moments.of(table, samples, parts, sides)
     used = moments.best_weight() if weight is None else weight
@@ -344,7 +349,8 @@ def _refusal(table: LabelledScores, sample: _Sample, place: int) -> str | None:
         return None
     low, high = scores[ours].min(), scores[ours].max()
     outside = (scores[scored] < low) | (scores[scored] > high)
-    if _chance_of_leaving(outside, sample.weights[ours], table.weights is not None) < UNLIKELY:
+    clusters = table.numbers[scored], table.numbers[ours]
+    if _chance_of_leaving(outside, sample.weights[ours], clusters, table.weights is not None) < UNLIKELY:
         return (
             f"{100 * outside.mean():.0f} % of the scores are outside the range of the labelled answers' ({low:.4g} to "
             f"{high:.4g}): the labelled answers are no random sample"
@@ -352,16 +358,66 @@ def _refusal(table: LabelledScores, sample: _Sample, place: int) -> str | None:
     return None
 
 
-def _chance_of_leaving(outside: Mask, weights: Floats, known: bool) -> float:
+def _other_scores(table: LabelledScores, samples: Mapping[int, _Sample], sides: Mapping[int, float]) -> str | None:
+    """Why the labelled answers are no random sample: the mean rank of their scores, or its difference between the
+    systems, is too far from that of all answers, in standard errors of a sample with these probabilities (Hájek's mean,
+    linearised). The variance is that of the sample or, where that is more, that of all ranks: a sample without the rare
+    scores has too little."""
+    scores = (table.scores if table.raw is None else table.raw)[:, list(sides)]
+    scored = ~np.isnan(scores)
+    ranks = np.full_like(scores, np.nan)
+    ranks[scored] = rankdata(scores[scored]) / scored.sum()
+    apart, at_least = 0.0, 0.0
+    adds, shares = np.zeros(len(scores)), np.zeros(len(scores))
+    for k, (place, factor) in enumerate(sides.items()):
+        sample, own = samples[place], ranks[:, k]
+        ours = scored[:, k] & sample.chosen
+        if ours.sum() < FEWEST:
+            return None
+        for stratum in np.unique(sample.strata[ours]):
+            members = scored[:, k] & (sample.strata == stratum)
+            chosen = ours & members
+            share = sample.weights[chosen] / sample.weights[chosen].sum() * members.sum() / scored[:, k].sum()
+            mean = float(own[members].mean())
+            apart += factor * float(share @ (own[chosen] - mean))
+            adds[chosen] += factor * share * (own[chosen] - mean)
+            shares[chosen] += share
+            at_least += factor**2 * float(share @ share) * float(own[members].var())
+    per_cluster = np.bincount(table.numbers, shares)
+    df = degrees_of_freedom(per_cluster[per_cluster > 0].tolist())
+    sums = np.bincount(table.numbers, adds)
+    error = math.sqrt(max((df + 1) / df * float(sums @ sums), at_least)) if df > 0 else 0.0
+    if error <= _ROUNDING or two_sided(apart / error, df) >= UNLIKELY:
+        return None
+    return (
+        f"the labelled answers have {_OTHERS[len(sides) > 1, apart > 0]} than all of them (by their ranks "
+        f"{abs(apart) / error:.1f} standard errors): the labelled answers are no random sample"
+    )
+
+
+_OTHERS = {
+    (False, True): "higher scores",
+    (False, False): "lower scores",
+    (True, True): "higher scores of the first system beside the second",
+    (True, False): "lower scores of the first system beside the second",
+}
+
+
+def _chance_of_leaving(outside: Mask, weights: Floats, clusters: tuple[Ints, Ints], known: bool) -> float:
     """The probability that a random sample leaves so many scores outside the range of its own. The share outside the
     range of n equal draws has the distribution Beta(2, n - 1). Where each was drawn with a known probability, the least
-    of these bounds it: it is the chance that m answers were all left out, of which the sample chooses how many at which
-    end."""
+    of these bounds it: it is the chance that m draws were all left out, of which the sample chooses how many at which
+    end. clusters: of all scores and of the labelled ones; since whole clusters may have been drawn, n is their
+    effective number, and m that of those outside."""
+    of_all, of_labelled = clusters
     if known:
-        chance, count = 1 / float(weights.max()), int(outside.sum())
-        return (1 - chance) ** count * (1 + count * chance) if chance < 1 else float(count == 0)
-    share, n = float(outside.mean()), len(weights)
-    return (1 - share) ** n + n * share * (1 - share) ** (n - 1)
+        chance, count = 1 / float(weights.max()), len(np.unique(of_all[outside]))
+        none: float = (1 - chance) ** count * (1 + count * chance) if chance < 1 else float(count == 0)
+        return none
+    sizes = np.unique(of_labelled, return_counts=True)[1]
+    share, n = float(outside.mean()), degrees_of_freedom(sizes.tolist()) + 1
+    rare: float = (1 - share) ** n + n * share * (1 - share) ** (n - 1)
+    return rare
 
 
 # What each answer adds ------------------------------------------------------------------------------------------------
