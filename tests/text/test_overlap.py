@@ -57,8 +57,8 @@ def test_scripts_without_spaces_are_compared_by_pairs_of_characters(claim: str, 
 @pytest.mark.parametrize("metric", ["comprehensiveness.nli@relevance=1", "ragchecker.faithfulness"])
 def test_a_run_by_an_earlier_word_overlap_is_told_from_one_by_todays(tmp_path: Path, metric: str):
     """Until version 3 a manifest named the checker alone; vowel signs cut words then, so that scores differ."""
-    example = {"id": "1", "question": "?", "answer": "Rain fell.", "claims": ["Rain fell."]}
-    example |= {"contexts": ["Rain fell in May."], "context_claims": [["Rain fell in May."]]}
+    texts = {"id": "1", "question": "?", "answer": "Rain fell.", "claims": ["Rain fell."]}
+    example = {**texts, "contexts": ["Rain fell in May."], "context_claims": [["Rain fell in May."]]}
     (tmp_path / "answers.jsonl").write_text(json.dumps(example))
     words = ("run", tmp_path / "answers.jsonl", "--metrics", metric, "--checker", "overlap", "--out", tmp_path / "run")
     assert run(*words, home=tmp_path).code == 0
