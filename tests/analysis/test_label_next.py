@@ -16,7 +16,8 @@ from tests.report.runs import RELEVANCE
 from longmark.analysis.label_next import in_words, label_next, write
 from longmark.errors import UserError
 from longmark.scores.answer_texts import answer_sha256
-from longmark.scores.draws import read_draw
+from longmark.scores.draws import draw_number, read_draw
+from longmark.stats.looks import Looks
 
 
 @pytest.fixture(scope="module")
@@ -72,11 +73,20 @@ def test_all_that_is_left_is_drawn_and_then_nothing(both: Path):
         (None, {"n": 0}, "of 1 or more"),
         (None, {"floor": 0}, "the floor is above 0"),
         ([{**one, "inclusion_probability": 0.5} for one in ratings()], {}, "by --earlier"),
+        (ratings(), {"looks": 1}, "is made before the first label"),
+        (ratings(), {"claims": ["a better than b on m"]}, "is made before the first label"),
     ],
 )
 def test_what_is_wrong_is_said(both: Path, labels: Any, options: dict[str, Any], message: str):
     with pytest.raises(UserError, match=message):
         label_next([both], labels, **options)
+
+
+def test_labels_that_no_draw_chose_count_as_looked_at_any_number_of_times(both: Path):
+    draw = label_next([both], ratings(), n=20)
+    assert draw.looks == Looks()
+    assert draw_number(draw.answers) is None
+    assert "a claim must hold at any number of looks" in in_words(draw)
 
 
 def test_answers_that_a_label_cannot_tell_apart_are_refused(tmp_path: Path):

@@ -156,7 +156,7 @@ def test_a_sample_to_label_makes_a_study_and_is_followed_by_another(release: Pat
     assert "100 items" in done(release, *words).out
     earlier = ("--n", "2", "--earlier", "draw.jsonl", "--out", "second.jsonl")
     assert (
-        "Inclusion probabilities: 1. The earlier draw does not say its number"
+        "Inclusion probabilities: 1. The labels or the earlier draw do not say how often they were looked at"
         in done(release, "label", "next", "runs/two", *earlier).out
     )
 

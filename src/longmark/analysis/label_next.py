@@ -89,8 +89,8 @@ class Draw:
 def label_next(runs: str | Path | Sequence[str | Path], labels: GivenLabels | None = None, **options: Any) -> Draw:
     """Draws answers to label. labels: those that there are; options: the fields of `DrawOptions`.
 
-    UserError if several metrics are there and none is chosen, if nothing is left to draw, if labels were drawn with
-    unequal probabilities and the file of their draw is not given, or where that file is of other answers.
+    UserError if several metrics are there and none is chosen, if nothing is left to draw, if labels were drawn and the
+    file of their draw is not given, where that file is of other answers, or where a plan is made after the first label.
     """
     chosen = options_of(DrawOptions, options, "label next")
     paths = paths_given(runs)
@@ -102,8 +102,13 @@ def label_next(runs: str | Path | Sequence[str | Path], labels: GivenLabels | No
     known = ~np.isnan(scores.matrix(metrics[0], unscored=0.0))  # cells with an answer, scored or not
     scored = known[:, places].any(axis=1)
     answers = [one for one in answers_of(paths, scores) if one.cell[1] in places and known[one.cell]]
+    if labels is not None and chosen.earlier is None and (chosen.looks is not None or chosen.claims):
+        raise UserError(
+            "a plan (--looks, --claim) is made before the first label, and there are labels: omit it, or draw anew "
+            "without --labels"
+        )
     plan = _planned(chosen, scores)
-    number: int | None = 1
+    number = 1 if labels is None else None  # labels without a draw: nobody knows how often they were looked at
     _refuse_alike(answers)
     earlier_answers = [] if chosen.earlier is None else list(_earlier(answers, chosen.earlier))
     if earlier_answers:
@@ -117,7 +122,9 @@ def label_next(runs: str | Path | Sequence[str | Path], labels: GivenLabels | No
         same = {name: getattr(chosen, name) for name in CorrectionOptions.__slots__}
         found = correct_runs(paths, labels, **{**same, "metrics": metrics, "looks": None, "draw": chosen.earlier})
         if found.drawn and chosen.earlier is None:
-            raise UserError("the labels were drawn with unequal probabilities: give the file of that draw by --earlier")
+            raise UserError(
+                "the labels have inclusion probabilities, so a draw chose their answers: give its file by --earlier"
+            )
         table = found.labelled.table(metrics[0])
         had |= ~np.isnan(table.labels)
         before[:] = had[:, places].sum() / known[:, places].sum()
@@ -136,7 +143,7 @@ def label_next(runs: str | Path | Sequence[str | Path], labels: GivenLabels | No
     new = np.zeros_like(among)
     new[among] = systematic(now[among], chosen.seed)
     chances = before + (1 - before) * now
-    plan = replace(plan, seeds=(*plan.seeds, chosen.seed) if number == 1 or plan.seeds else ())
+    plan = replace(plan, seeds=(*plan.seeds, chosen.seed) if chosen.earlier is None or plan.seeds else ())
     drawn = tuple(
         DrawnAnswer(
             *(answer.example_id, answer.system, answer.question_id),
@@ -243,7 +250,8 @@ def in_words(draw: Draw) -> str:
         f"probabilities: {' to '.join(chances)}."
     )
     if draw.looks.number is None:
-        text += " The earlier draw does not say its number: a claim must hold at any number of looks."
+        text += " The labels or the earlier draw do not say how often they were looked at: a claim must hold at any "
+        text += "number of looks."
     else:
         text += f" This is draw {draw.looks.number} of {draw.looks.planned or 'any number'}."
     if claims := draw.answers[0].plan.claims:
