@@ -15,7 +15,8 @@ a power of .8 for this very population, which nobody knows before. A call scores
 
 With --clusters: differences of scores between 0 and 1 with a standard deviation of .25 and a mean of half of it, that
 correlate by .5 within a cluster, in clusters laid out as in `bench.coverage`: the share of replays in which `decide`
-finds the difference, and in which `compare` does on all of them.
+finds the difference, and in which `compare` does on all of them. Then the same with a mean of 0, at any look: what is
+found is false.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ import argparse
 import json
 import math
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -128,20 +130,21 @@ def main() -> None:
 
 
 def print_clusters(replays: int) -> None:
-    def cell(number: str, layout: str) -> str:
+    def cell(mean: float, number: str, layout: str) -> str:
         own, decided, found = np.array(sizes(layout, int(number))), 0, 0
         for seed in range(replays):
             chance = np.random.default_rng([int(number), seed])
             clusters = np.repeat(np.arange(len(own)), chance.permutation(own))
-            values = np.clip(0.125 + 0.25 * stats.norm.ppf(uniform(chance, clusters, ())), -1, 1)
+            values = np.clip(mean + 0.25 * stats.norm.ppf(uniform(chance, clusters, ())), -1, 1)
             sequence = confidence_sequence(values, (-1, 1), level=1 - ALPHA, units=clusters, largest=int(own.max()))
-            decided += sequence.low is not None and sequence.low > 0  # it only becomes narrower
+            decided += sequence.ends is not None and not sequence.ends[0] <= 0 <= sequence.ends[1]  # it only narrows
             p = max_t(values[:, None], clusters=clusters.tolist(), permutations=199, seed=seed).adjusted[0]
             found += p is not None and p <= ALPHA
-        return f"{decided / replays:.2f} / {found / replays:.2f}"
+        return f"{decided / replays:.3f} / {found / replays:.3f}"
 
-    print("decide / compare\n")
-    table("units", LAYOUTS[:3], ["20", "50", "100", "200", "400"], cell)
+    for mean in (0.125, 0.0):
+        print(f"decide / compare, a mean of {mean:g}\n")
+        table("units", LAYOUTS[:3], ["20", "50", "100", "200", "400"], partial(cell, mean))
 
 
 def fixed(values: np.ndarray, margin: float | None, right: str) -> bool:

@@ -131,3 +131,24 @@ def test_a_draw_has_the_hash_of_each_text_and_is_not_continued_with_other_texts(
     write_jsonl(tmp_path / "other.jsonl", records)
     with pytest.raises(UserError, match="has another text now; the draw was of the answers of another run"):
         label_next([run_folder], n=20, earlier=tmp_path / "other.jsonl")
+
+
+def test_more_labels_of_two_raters_of_unlike_taste_are_forecast_to_change_little(both: Path, tmp_path: Path):
+    """Of people: what two raters leave open, more labels by them do not show. Of these raters: it is nothing."""
+    first = label_next([both], n=60, looks=2)
+    write(first, tmp_path / "first.jsonl")
+    drawn = {answer.example_id for answer in first.answers if answer.drawn}
+    labels = [
+        {**label, "rater": rater, "value": label["value"] + taste * label["example_id"].startswith("a")}
+        for label in ratings(1, inclusion_probability=0.5)
+        if label["example_id"] in drawn
+        for rater, taste in (("ada", 0.3), ("bo", -0.3))
+    ]
+    shrinks = {}
+    for these_raters in (False, True):
+        draw = label_next([both], labels, n=40, earlier=tmp_path / "first.jsonl", these_raters=these_raters)
+        assert draw.forecast is not None
+        shrinks[these_raters] = draw.forecast[1] / draw.forecast[0]
+        whose = "interval for these raters only is now" if these_raters else "interval is now"
+        assert f" The corrected {whose} ± " in in_words(draw)
+    assert shrinks[True] < 0.95 < 0.97 < shrinks[False] < 1.1

@@ -16,7 +16,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import sqrt
 from pathlib import Path
-from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -39,9 +38,8 @@ from longmark.scores.paired import Scores, read_scores
 from longmark.stats.corrected import FEWEST_COVERED
 from longmark.stats.drawing import probabilities, residual_sizes, systematic
 from longmark.stats.looks import Looks
+from longmark.stats.student import t_quantile
 from longmark.writing import replacing
-
-_NORMAL = NormalDist()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -184,6 +182,8 @@ def _forecast(found: Correction, n: int, looks: Looks) -> tuple[float, float] | 
 
     In units of the present variance V(m) = c / m + rest: what labels cause shrinks with their number m, what the scores
     of all N answers leave uncertain does not. With all answers labelled it is that of labels alone, V(N) = worth / N.
+    What raters who stand for others add does not shrink either, and the more of the variance it is, the more do few
+    raters widen the interval (Satterthwaite).
     """
     metric, family = found.metrics[0], found.family
     planned = [
@@ -199,15 +199,33 @@ def _forecast(found: Correction, n: int, looks: Looks) -> tuple[float, float] | 
     labelled, answers = estimate.labelled, estimate.n
     if labelled >= answers:
         return half, half
-    least = min(1.0, estimate.worth / answers)
+    variance, of_raters = estimate.variance or 1.0, estimate.rater_variance or 0.0
+    of_answers = max(0.0, variance - of_raters)
+    worth = (labelled * of_answers + (estimate.worth - labelled) * variance) / of_answers if of_answers else labelled
+    least = min(1.0, max(0.0, worth / answers))
     caused = (1 - least) / (1 / labelled - 1 / answers)
     in_all = min(answers, labelled + n)
     then = 1 - caused * (1 / labelled - 1 / in_all)
-    wider = 1.0
+    of_answers_then = of_answers * max(least, then)
+    errors, sides = ((1 - found.options.level) / 2, (1 - found.options.level) / 2), 1
     if estimate.error is not None:
-        error = looks.error(family.claims, in_all // 2, answers // 2, (1 - found.options.level) / 2)
-        wider = _NORMAL.inv_cdf(1 - error) / _NORMAL.inv_cdf(1 - estimate.error)
-    return half, half * wider * sqrt(max(least, then))
+        sides = 2
+        errors = estimate.error, looks.error(family.claims, in_all // 2, answers // 2, errors[0])
+    quantiles = [
+        t_quantile(1 - 2 * error, _satterthwaite(own, count / sides - 1, of_raters, (estimate.raters or 2.0) - 1))
+        for error, own, count in zip(errors, (of_answers, of_answers_then), (labelled, in_all), strict=True)
+    ]
+    shrunk = sqrt((of_answers_then + of_raters) / (of_answers + of_raters))
+    return half, half * shrunk * quantiles[1] / quantiles[0]
+
+
+def _satterthwaite(of_answers: float, df: float, of_raters: float, rater_df: float) -> float:
+    """The degrees of freedom of the sum of two variances."""
+    if not of_raters:
+        return df
+    df, rater_df = max(1.0, df), max(1.0, rater_df)
+    together = (of_answers + of_raters) ** 2 / (of_answers**2 / df + of_raters**2 / rater_df)
+    return max(together, min(df, rater_df))
 
 
 def _earlier(answers: Sequence[ScoredAnswer], path: Path) -> Iterator[DrawnAnswer]:

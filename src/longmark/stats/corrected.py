@@ -86,10 +86,10 @@ class CorrectedEstimate(Estimate):
     raw: that of the scores alone, in their units; people: that of the labels alone, by the same method; weight: λ;
     labelled: answers with a label, n: answers that the estimate is of; worth: how many labels alone would give as
     narrow an interval; p: two-sided, that a difference is 0; bias: the same of score - label; raters: effective number
-    of raters, None where nobody is known to have labelled; rater_variance: what they add to the variance, None if no
-    two labelled the same answers; of_raters: of a difference of these raters only, each rater's own; error: the
-    one-sided error of one of several simultaneous intervals, whose `level` is that of all; unknown: the greatest share
-    of a system's answers with neither a score nor a label.
+    of raters, None where nobody is known to have labelled; variance: of the estimate, with what raters add to it;
+    rater_variance: this part, None if no two labelled the same answers; of_raters: of a difference of these raters
+    only, each rater's own; error: the one-sided error of one of several simultaneous intervals, whose `level` is that
+    of all; unknown: the greatest share of a system's answers with neither a score nor a label.
     """
 
     labelled: int = 0
@@ -100,6 +100,7 @@ class CorrectedEstimate(Estimate):
     p: float | None = None
     bias: Estimate | None = None
     raters: float | None = None
+    variance: float | None = None
     rater_variance: float | None = None
     unknown: float = 0.0
     error: float | None = None
@@ -229,6 +230,7 @@ def corrected(
         method=interval.method,
         people=Estimate(moments.value(0.0), alone.low, alone.high, labelled, level, alone.method),
         worth=labelled * own / variance if variance > 0 else None,
+        variance=variance,
         p=None if len(sides) == 1 else moments.p(used, df, level),
         remark=_remark(samples),
     )
