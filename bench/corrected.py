@@ -106,14 +106,16 @@ def replay(runs: int) -> None:
     scores = np.array(
         [[rouge(cell["summary"], line["ref"]) for cell in row] for line, row in zip(lines, own, strict=True)]
     )
-    print("| label | labels | held | labels alone | worth |\n| --- | --- | --- | --- | --- |")
+    print("| label | labels | with an interval | held | labels alone | worth |\n" + "| --- " * 6 + "|")
     for label in ("relevance", "coherence", "consistency", "fluency"):
         truth = np.array([[cell[label] for cell in row] for row in own])
         for n in (20, 50):
-            found = list(replayed(scores, truth, n, max(1, runs // 120)))
+            samples = max(1, runs // 120)
+            found = list(replayed(scores, truth, n, samples))
+            some = len(found) / (samples * math.comb(len(systems), 2))
             held, alone = ([low <= true <= high for low, high, true, _ in its] for its in zip(*found, strict=True))
             worth = median(one[3] for one, _ in found)
-            print(f"| {label} | {n} | {fmean(held):.3f} | {fmean(alone):.3f} | {worth:.2f} |", flush=True)
+            print(f"| {label} | {n} | {some:.3f} | {fmean(held):.3f} | {fmean(alone):.3f} | {worth:.2f} |", flush=True)
 
 
 def rouge(answer: str, reference: str) -> float:
@@ -130,7 +132,7 @@ def replayed(scores: np.ndarray, truth: np.ndarray, n: int, runs: int) -> Iterat
         chosen = chance.permutation(len(scores))[:n]
         labels = np.full_like(truth, np.nan)
         labels[chosen] = truth[chosen]
-        table = calibrated(LabelledScores(scores, labels, bounds=(1.0, 5.0)), int(chance.integers(2**31)))
+        table = calibrated(LabelledScores(scores, labels), int(chance.integers(2**31)))
         for a, b in combinations(range(scores.shape[1]), 2):
             found = corrected(table, {a: 1.0, b: -1.0})
             if found.ends and found.people and found.people.ends:
