@@ -66,6 +66,16 @@ def test_a_word_for_none_is_a_class_where_the_order_names_it(tmp_path: Path, wor
     assert (label.metrics[0].scored, found.empty, found.notices) == (12, 0, ())
 
 
+def test_second_labels_of_a_file_without_raters_are_said_once(tmp_path: Path):
+    """Ten answers with two labels each: ten lines that may be of another person, and one message."""
+    rows = [{"example_id": str(number // 2), "value": number % 5} for number in range(20)]
+    with pytest.raises(BadInput) as error:
+        Labels(table(tmp_path / "labels.csv", rows))
+    (line,) = str(error.value).splitlines()
+    assert 'labels.csv:3: "0" already has a label (' in line
+    assert line.endswith("add a column rater (10 lines are such labels)")
+
+
 def test_a_word_that_nothing_names_is_left_out_and_said_with_the_remedy(tmp_path: Path):
     path = table(tmp_path / "support.csv", ratings_of(["None", "none", "", "Partial", "Full"]))
     with Labels(path, options=ColumnOptions(order={})) as labels:

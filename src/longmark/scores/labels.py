@@ -118,6 +118,10 @@ class ColumnOptions:
     order: Mapping[str, Sequence[str]] | None = None
 
 
+class _UnnamedRater(Problem):
+    """A second label of an answer in a file that does not say whose labels these are."""
+
+
 class Labels(Observations):
     """The labels of a file, or of records. Each is an `Observation`; of a choice, `given` has a and b. Closed as
     `Observations` is.
@@ -168,16 +172,21 @@ class Labels(Observations):
         self.choices, wrong = "choice" in columns.form.columns, BadLines()
         self._runs.append(Path(self.name))
         self._db.execute("BEGIN")
+        unnamed: list[str] = []  # one message for all, since a file without raters has one for each answer
         for line, record in records():
             for rater in options.raters or (None,):
                 try:
                     one = columns.label(line, record, rater)
                     self.empty += one is None
                     self.replaced += one is not None and self._add_label(one, named=columns.raters_named)
+                except _UnnamedRater as problem:
+                    unnamed.append(at(self.name, line, str(problem)))
                 except Problem as problem:
                     wrong.add(at(self.name, line, str(problem)))
                     break
         self._db.execute("COMMIT")
+        if unnamed:
+            wrong.add(unnamed[0] + (f" ({len(unnamed):,} lines are such labels)" if len(unnamed) > 1 else ""))
         wrong.check()
         self.words, self.scales = columns.words, columns.scales
         words = list(self._words_left_out(options))
@@ -222,7 +231,7 @@ class Labels(Observations):
         earlier = self._db.execute(query, (example, metric, one.rater)).fetchone()
         if earlier and not named:
             about = f'"{one.given["a"]}" or "{one.given["b"]}"' if self.choices else f'"{one.example_id}"'
-            raise Problem(
+            raise _UnnamedRater(
                 f"{about} already has a label ({one.metric}) in line {earlier[0]}, and the file names no raters; "
                 "keep one of them, or add a column rater"
             )
