@@ -33,6 +33,10 @@ _BEFORE_NAMES = word_set(
     "jh jhd chr hl verf"
 )
 _HOURS = word_set("a.m p.m")
+_TITLES = word_set("med phil jur rer nat iur theol dent vet habil mult h.c h c ing oec pol")
+_AFTER_TITLE = re.compile(r"\b(?:Dr|Prof|Dipl)\.[\s-]?(?:\w{1,5}\.\s?){0,3}$")  # Dr. rer. nat.
+GERMAN_MONTHS = word_set("januar februar märz mai juni juli oktober dezember")
+"""Those that are no English words: what stands before one is a day."""
 _GERMAN = word_set(
     "der die das und ist nicht ein eine einen dem den des mit von zu zum zur auf für im sie wir wurde war"
 )
@@ -59,6 +63,8 @@ def abbreviation(before: str, german: bool, following: str = "", after: str = ""
     word, earlier = match[0], before[: match.start()]
     folded = word.lower()
     if following == "Chr" and folded in ("v", "n"):
+        return "never"
+    if folded in _TITLES and _AFTER_TITLE.search(earlier):
         return "never"
     if len(word) == 1:
         return _of_letter(word, earlier, german)

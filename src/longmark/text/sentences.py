@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from longmark.text.abbreviations import abbreviation, is_german, word_set
+from longmark.text.abbreviations import GERMAN_MONTHS, abbreviation, is_german, word_set
 from longmark.text.blocks import blocks, prose
 
 CITATION = re.compile(
@@ -136,6 +136,8 @@ def _is_end(block: str, start: int, mark: re.Match[str], caseless: bool, german:
         if number := _NUMBER_BEFORE.search(before):
             if not _has_word(before[: number.start()]) and number[0].isdigit():
                 return False  # the number of a list item
+            if number[0].isdigit() and following.lower() in GERMAN_MONTHS:
+                return False
             if german and (after[0].isdigit() or (after[0].isupper() and not starter)):
                 return False  # an ordinal: am 3. Oktober, Karl V. Nachfolger
         kind = abbreviation(before, german, following, after)
