@@ -170,7 +170,8 @@ class Answers:
             for file, _ in self._files
             if file.bad
         ]
-        return [*(file.notice for file, _ in self._files if file.notice), *bad, *self._told_apart.notices()]
+        read = [notice for file, _ in self._files for notice in (file.notice, *file.ids_for_texts) if notice]
+        return [*read, *bad, *self._told_apart.notices()]
 
     def told(self, units: int) -> str:
         return counted(units, "question" if self.cluster == QUESTION else "cluster")
