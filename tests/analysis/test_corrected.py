@@ -261,3 +261,43 @@ def test_differences_at_equal_lengths(tmp_path: Path):
         "Length\nHow much of each difference is left at equal lengths of the answers. The interval holds 0 for"
         in done.out
     )
+
+
+def of_two_raters(first: float, second: float) -> list[dict[str, Any]]:
+    """Ratings by two raters, of whom each moves those of `b`."""
+    return [
+        {**rating, "rater": rater, "value": rating["value"] + taste * rating["example_id"].startswith("b")}
+        for rating in ratings(1)
+        for rater, taste in (("ada", first), ("bo", second))
+    ]
+
+
+def test_results_for_these_raters_only_say_so(both: Path, tmp_path: Path):
+    write_jsonl(tmp_path / "labels.jsonl", of_two_raters(0.1, -0.05))
+    words = ("compare", str(both), "--draws", "200", "--labels", "labels.jsonl", "--looks", "1", "--out", "o")
+    people = run(*words, home=tmp_path / "home", cwd=tmp_path)
+    assert "No significant difference on Question relevance" in people.out
+    these = run(*words, "--these-raters", home=tmp_path / "home", cwd=tmp_path)
+    assert (these.code, these.err) == (0, "")
+    assert "b above a on Question relevance (for these 2 raters only; other raters may judge otherwise). " in these.out
+    page = (tmp_path / "o" / "report.html").read_text()
+    assert "The results are for these 2 raters only; other raters may judge otherwise." in page
+    alone = run("compare", str(both), "--these-raters", home=tmp_path / "home", cwd=tmp_path)
+    assert alone.err == "longmark: --these-raters needs labels: add --labels FILE\n"
+
+
+def test_a_project_asks_for_these_raters_only(both: Path, tmp_path: Path):
+    write_jsonl(tmp_path / "labels.jsonl", of_two_raters(0.1, -0.05))
+    settings = f"compare:\n  runs: [{both}]\n  draws: 200\n  labels: labels.jsonl\n  looks: 1\n  these_raters: true\n"
+    (tmp_path / "longmark.yaml").write_text(settings)
+    done = run("compare", "--trust", home=tmp_path / "home", cwd=tmp_path)
+    assert (done.code, done.err) == (0, "")
+    assert "b above a on Question relevance (for these 2 raters only; other raters may judge otherwise). " in done.out
+
+
+def test_raters_who_contradict_each_other_are_named_with_what_to_do(both: Path):
+    found = section(corrected([both], of_two_raters(0.5, -0.8), these_raters=True, looks=1))
+    assert "No corrected interval of a - b (the raters contradict each other: the difference is " in found.says
+    assert "Let 5 raters or more label the same answers, and ask about people like them, without --these-raters." in (
+        found.says
+    )
