@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 
 from longmark.errors import NoScore
 from longmark.metrics.ragchecker import SPECS, Checks, ragchecker_scores
-from longmark.models.protocols import ChatRequest
+from longmark.models.protocols import Capabilities, ChatRequest, RelationReply
 from longmark.records import Context, Example
 from longmark.records.read import Reading
 from longmark.testing import FakeChat, Scored, score_sync
@@ -239,3 +240,45 @@ def test_five_hundred_claims_of_ten_languages_with_a_quoted_delimiter():
     assert found["precision"] == 0
     assert found["hallucination"] == 1
     assert len(judge.requests) == 2 * 21 + 20 + 1  # 501 statements for each passage, 500 for the reference, 1
+
+
+class _Table:
+    """A classifier whose probabilities of `entails` stand in a table: (premise, hypothesis) -> probability."""
+
+    name, identity, width, piece = "table", "table", None, 1000
+    capabilities = Capabilities()
+    PROBABILITIES: Final = {
+        ("one", "a"): 0.91, ("two", "a"): 0.2, ("one", "b"): 0.3, ("two", "b"): 0.45, ("r", "a"): 0.8, ("r", "b"): 0.1,
+        ("one", "r"): 0.7, ("two", "r"): 0.6, ("a b", "r"): 0.25,
+    }  # fmt: skip
+
+    async def classify(self, premise: str, hypotheses: Sequence[str]) -> RelationReply:
+        table = [self.PROBABILITIES[premise, hypothesis] for hypothesis in hypotheses]
+        return RelationReply(tuple((entails, 0.0, 1 - entails) for entails in table))
+
+    async def close(self) -> None: ...
+
+
+def test_the_evidence_has_the_probability_of_each_claim_by_the_passage_that_most_entails_it_and_by_the_reference():
+    example = Example(
+        answer="a b",
+        references=("r",),
+        contexts=(Context(text="one"), Context(text="two")),
+        claims=("a", "b"),
+        reference_claims=("r",),
+    )
+    found = scores(example, checker=_Table())
+    assert found["faithfulness"].value == 0.5
+    assert found["faithfulness"].evidence["claims"] == [
+        {
+            "claim": "b",
+            "reference": "neutral",
+            "passages": [],
+            "reference_probability": 0.1,
+            "passages_probability": 0.45,
+        }
+    ]
+    (wrong,) = (claim for claim in found["precision"].evidence["claims"] if claim["claim"] == "a")
+    assert (wrong["reference_probability"], wrong["passages_probability"]) == (0.8, 0.91)
+    (recalled,) = found["recall"].evidence["reference_claims"]
+    assert (recalled["answer_probability"], recalled["passages_probability"]) == (0.25, 0.7)

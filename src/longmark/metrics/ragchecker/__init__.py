@@ -60,7 +60,7 @@ undefined score is unscored (`empty=zero`: the authors' method). Support for sev
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
 
 from longmark.concurrency import concurrently
@@ -245,6 +245,9 @@ class _Labelled:
 
     labels: Mapping[_Kind, Any]
     passages: int
+    probabilities: Mapping[_Kind, Mapping[str, float]] = field(default_factory=dict)
+    """Of each kind that was asked for, claim -> the probability that it is entailed, by the passage that most entails
+    it; claims without one are left out."""
 
     @property
     def checks(self) -> Checks:
@@ -276,7 +279,8 @@ async def score(example: Example, models: Models, params: Params, parts: Collect
     of_each = [ragchecker_scores(one.checks) for one in labelled]
     best = max(range(len(labelled)), key=lambda k: -1.0 if isinstance(f1 := of_each[k]["f1"], NoScore) else f1)
     expected_of_best = () if isinstance(expected, NoScore) or not expected else expected[best]
-    shown = _evidence(labelled[best].checks, () if isinstance(own, NoScore) else own, expected_of_best)
+    claims = () if isinstance(own, NoScore) else own
+    shown = _evidence(labelled[best].checks, claims, expected_of_best, labelled[best].probabilities)
     results: dict[str, Score | NoScore] = {}
     for part in parts:
         if (failure := labelled[best].failure(LABELS[part])) is not None:
@@ -338,11 +342,19 @@ async def _label(
         except NoScore as missing:
             checker = missing
 
+    probabilities: dict[str, dict[str, float]] = {}  # the question's kind and number -> claim -> probability
+
     async def labels_of(key: tuple[str, int]) -> list[str]:
         assert checker is not None
         if isinstance(checker, NoScore):
             raise checker
-        return [relation.label for relation in await checker.relations(*questions[key])]
+        relations = await checker.relations(*questions[key])
+        name = key[0] if key[0] == "passage" else f"{key[0]} {key[1]}"
+        greatest = probabilities.setdefault(name, {})
+        for claim, relation in zip(questions[key][1], relations, strict=True):
+            if relation.entails is not None:
+                greatest[claim] = max(relation.entails, greatest.get(claim, 0.0))
+        return [relation.label for relation in relations]
 
     replies: dict[tuple[str, int], list[str] | NoScore]
     replies = {key: ["neutral"] * len(hypotheses) for key, (_, hypotheses) in questions.items()}
@@ -368,7 +380,16 @@ async def _label(
         return replies.get((kind, k))
 
     count = max(1, len(all_expected), len(example.references))
-    labelled = [_Labelled({kind: of_kind(kind, k) for kind in kinds}, len(passages)) for k in range(count)]
+
+    def probable(kind: _Kind, k: int) -> Mapping[str, float]:
+        return probabilities.get("passage" if kind in ("supported", "retrieved") else f"{kind} {k}", {})
+
+    labelled = [
+        _Labelled(
+            {kind: of_kind(kind, k) for kind in kinds}, len(passages), {kind: probable(kind, k) for kind in to_ask}
+        )
+        for k in range(count)
+    ]
     return labelled, None if checker is None or isinstance(checker, NoScore) else checker.name
 
 
@@ -402,11 +423,26 @@ def _checks(example: Example, params: Params, parts: Collection[str] = tuple(LAB
 # Evidence ----------------------------------------------------------------------------------------------------------
 
 
-def _evidence(checks: Checks, own: Sequence[str], expected: Sequence[str]) -> dict[str, dict[str, Any]]:
+def _evidence(
+    checks: Checks,
+    own: Sequence[str],
+    expected: Sequence[str],
+    probabilities: Mapping[_Kind, Mapping[str, float]],
+) -> dict[str, dict[str, Any]]:
     """Part of the name -> what a reader needs to check it. precision and recall have all claims with their labels, the
     other scores those claims that their numerator counts; faithfulness and claim_recall those that it does not."""
     mine = _rows(own, "reference", checks.right, checks.supported)
     theirs = _rows(expected, "answer", checks.recalled, checks.retrieved)
+    named: tuple[tuple[list[dict[str, Any]], str, _Kind], ...] = (
+        (mine, "reference_probability", "right"),
+        (mine, "passages_probability", "supported"),
+        (theirs, "answer_probability", "recalled"),
+        (theirs, "passages_probability", "retrieved"),
+    )
+    for rows, name, kind in named:
+        for row in rows:
+            if (probability := probabilities.get(kind, {}).get(row["claim"])) is not None:
+                row[name] = round(probability, 4)
     relevant = {d for row in theirs for d in row["passages"]}
     wrong = [row for row in mine if row["reference"] != ENTAILS]
     noise = [row for row in wrong if row["passages"]]
