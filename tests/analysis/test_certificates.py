@@ -11,11 +11,21 @@ from bench.certify import Cell, replicate, usual
 EVERY_LOOK = tuple(range(50, 150, 7))
 FALSE = [
     Cell("", "the best of 8 equal systems against the worst", partial(usual, systems=8, questions=80), (60,), runs=0.3),
-    Cell("", "15 looks at labels that come in", partial(usual, questions=150), EVERY_LOOK, "alone"),
-    Cell("", "3 raters who disagree about the systems, of others", partial(usual, raters=3, taste=0.6, these=False)),
-    Cell("", "5 raters who disagree about the systems, of others", partial(usual, raters=5, taste=0.6, these=False)),
-    Cell("", "the worst quarter has no score, and has labels", partial(usual, unscored=0.25, worst=True)),
-    Cell("", "the best of 4 metrics", partial(usual, metrics=4, questions=100), (60,)),
+    Cell("", "15 looks at labels that come in", partial(usual, questions=150), EVERY_LOOK, "alone", runs=0.7),
+    Cell(
+        "",
+        "3 raters who disagree about the systems, of others",
+        partial(usual, raters=3, taste=0.6, these=False),
+        runs=0.7,
+    ),
+    Cell(
+        "",
+        "5 raters who disagree about the systems, of others",
+        partial(usual, raters=5, taste=0.6, these=False),
+        runs=0.7,
+    ),
+    Cell("", "the worst quarter has no score, and has labels", partial(usual, unscored=0.25, worst=True), runs=0.7),
+    Cell("", "the best of 4 metrics", partial(usual, metrics=4, questions=100), (60,), runs=0.5),
 ]
 
 
