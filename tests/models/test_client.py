@@ -15,7 +15,7 @@ from longmark.errors import ModelError, OverBudget, RateLimited, RequestRefused,
 from longmark.models import limits
 from longmark.models.budget import Budget
 from longmark.models.cache import CallCache, call_key
-from longmark.models.client import Client, UsageLog, WouldCall
+from longmark.models.client import Client, UsageLog, WouldCall, _shares
 from longmark.models.fake import FakeChat, FakeEmbedder
 from longmark.models.limits import MAX_FAULTS
 from longmark.models.protocols import ChatReply, ChatRequest, Message, Tokens
@@ -549,3 +549,10 @@ def test_only_model_errors_are_retryable_kinds():
     assert ServerFault.retryable
     assert not RequestRefused.retryable
     assert not ModelError.retryable
+
+
+def test_tokens_of_one_reply_are_dealt_out_whole_with_those_that_were_not_read_again():
+    # 10 read, 7 of them cached, 5 written, for 3 requests: 3 fresh = 1 + 1 + 1; 7 cached = 3 + 2 + 2; 5 = 3 + 1 + 1
+    assert _shares(Tokens(10, 7, 5), 3) == [Tokens(4, 3, 3), Tokens(3, 2, 1), Tokens(3, 2, 1)]
+    assert _shares(Tokens(7), 3) == [Tokens(3), Tokens(2), Tokens(2)]
+    assert _shares(None, 2) == [None, None]

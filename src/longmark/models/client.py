@@ -520,8 +520,14 @@ def _shares(tokens: Tokens | None, count: int) -> list[Tokens | None]:
     """The tokens of one reply, dealt out to what it was asked for."""
     if tokens is None:
         return [None] * count
-    each, rest = divmod(tokens.prompt, count)
-    return [Tokens(prompt=each + (rest if i == 0 else 0)) for i in range(count)]
+
+    def dealt(total: int) -> list[int]:
+        each, rest = divmod(total, count)
+        return [each + (rest if i == 0 else 0) for i in range(count)]
+
+    fresh, cached = dealt(tokens.prompt - tokens.cached_prompt), dealt(tokens.cached_prompt)
+    written = dealt(tokens.completion)
+    return [Tokens(fresh[i] + cached[i], cached[i], written[i]) for i in range(count)]
 
 
 def _most(*texts: str, completion: int = 0) -> Tokens:
