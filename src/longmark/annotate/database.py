@@ -13,10 +13,12 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from longmark.errors import UserError
+from longmark.records.files import DEPTH, flaw, own_json
 from longmark.writing import database, make_private, replacing_path
 
 _PATIENCE = 10.0  # seconds to wait for another process that writes
@@ -72,6 +74,7 @@ MIGRATIONS = (
 )
 
 
+_RESTORE = "restore a backup with `longmark annotate restore`"
 _OWN_TABLES = {"migrations", "settings", "people", "items", "answers", "events"}  # by which a study is known
 
 
@@ -96,15 +99,20 @@ class Database:
         try:
             self._db = _connect(path)
             self._migrate()
+            if wrong := damage(self._db):
+                self._db.close()
+                raise UserError(f"{path} is damaged ({wrong}); {_RESTORE}")
         except sqlite3.Error as error:
             remedy = "; its folder must be writable" if not path.is_file() else ""
             raise UserError(f"{path} cannot be opened as the database of a study ({error}){remedy}") from None
         self._foreign = self._version()
 
     def close(self) -> None:
-        self.commit()
-        with suppress(sqlite3.Error):
-            self._db.close()
+        try:
+            self.commit()
+        finally:
+            with suppress(sqlite3.Error):
+                self._db.close()
 
     def rows(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         try:
@@ -112,8 +120,7 @@ class Database:
         except sqlite3.DatabaseError as error:
             if type(error) is not sqlite3.DatabaseError:
                 raise
-            remedy = "restore a backup with `longmark annotate restore`"
-            raise UserError(f"{self.path} is damaged ({error}); {remedy}") from None
+            raise UserError(f"{self.path} is damaged ({error}); {_RESTORE}") from None
 
     def row(self, sql: str, values: Sequence[Any] = ()) -> tuple[Any, ...] | None:
         found = self.rows(sql, values)
@@ -157,10 +164,28 @@ class Database:
 
     @contextmanager
     def committing(self) -> Iterator[None]:
-        """A unit, committed at its end: for commands."""
-        with self.unit():
-            yield
-        self.commit()
+        """A unit, committed at its end: for commands. UserError where the database does not take it."""
+        try:
+            with self.unit():
+                yield
+            self.commit()
+        except StoreFailed as error:
+            why = f"{self.path} cannot be written ({error}); nothing was changed. Is the disk full? If not, {_RESTORE}"
+            raise UserError(why) from error
+
+    def value(self, text: Any, what: str, kind: type = dict) -> Any:
+        """The JSON value that a cell of the database holds. UserError for another text than longmark wrote there."""
+        try:
+            value = own_json(text)
+            if not isinstance(value, kind) or flaw(value, 2 * DEPTH):
+                raise ValueError
+            return value
+        except (ValueError, TypeError):
+            raise self.damaged(what) from None
+
+    def damaged(self, what: str) -> UserError:
+        """The error for a content that is not what longmark wrote. what: and where."""
+        return UserError(f"{self.path} is damaged ({what} cannot be read); {_RESTORE}")
 
     def commit(self) -> None:
         """Ends the open group. StoreFailed where it could not be written; then nothing of it is saved."""
@@ -249,12 +274,13 @@ def checked(path: Path) -> str:
             sound = db.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
             (id,) = db.execute("SELECT value FROM settings WHERE name = 'id'").fetchone() or ("",)
             its_own = _is_of_a_study(db)
+            wrong = damage(db) if its_own else ""
     except sqlite3.Error as error:
         raise UserError(f"{path} is not the database of a study ({error})") from None
     if not its_own:
         raise UserError(f"{path} is not the database of a study")
-    if not sound:
-        raise UserError(f"{path} is damaged; use another backup")
+    if not sound or wrong:
+        raise UserError(f"{path} is damaged{f' ({wrong})' if wrong else ''}; use another backup")
     return str(id)
 
 
@@ -282,6 +308,45 @@ def _connect(path: Path) -> sqlite3.Connection:
         db.close()
         raise
     return db
+
+
+def damage(db: sqlite3.Connection) -> str:
+    """What of a study's database longmark did not make: a view or a trigger, other columns, a value of another type
+    than its column's; "" for a sound one. Such a database would run what it holds, or fail in the middle of a
+    command."""
+    strange = db.execute(
+        "SELECT type, name FROM sqlite_master WHERE type IN ('view', 'trigger') OR (type = 'table' AND rootpage = 0)"
+    ).fetchone()
+    if strange is not None:
+        return f"the {'virtual table' if strange[0] == 'table' else strange[0]} {strange[1]} is not of a study"
+    done = int(db.execute("SELECT COALESCE(MAX(number), 0) FROM migrations").fetchone()[0])
+    for table, columns in _declared(min(done, len(MIGRATIONS))).items():
+        if _columns(db, table) != columns:
+            return f"the table {table} is missing, or has other columns"
+        for name, kind, filled in columns:
+            kinds = [*_STORED_AS[kind], *([] if filled else ["null"])]
+            other = f"SELECT 1 FROM {table} WHERE typeof({name}) NOT IN ({', '.join(map(repr, kinds))}) LIMIT 1"
+            if db.execute(other).fetchone() is not None:
+                return f"{table}.{name} has a value of another type"
+    return ""
+
+
+_STORED_AS = {"TEXT": ("text",), "INTEGER": ("integer",), "REAL": ("real", "integer")}
+
+
+@cache
+def _declared(done: int) -> dict[str, list[tuple[str, str, bool]]]:
+    """Table -> its columns, as so many migrations make them."""
+    with closing(sqlite3.connect(":memory:")) as db:
+        for script in MIGRATIONS[:done]:
+            db.executescript(script)
+        return {table: _columns(db, table) for table in sorted(_tables(db))}
+
+
+def _columns(db: sqlite3.Connection, table: str) -> list[tuple[str, str, bool]]:
+    """(name, type, whether it is never NULL) of each column."""
+    sql = 'SELECT name, type, "notnull" OR pk FROM pragma_table_info(?)'
+    return [(name, kind, bool(filled)) for name, kind, filled in db.execute(sql, (table,))]
 
 
 def _tables(db: sqlite3.Connection) -> set[str]:

@@ -16,8 +16,7 @@ from filelock import Timeout
 
 from longmark.annotate.database import checked
 from longmark.annotate.export import FILES, export
-from longmark.annotate.items import Item
-from longmark.annotate.site import database_of, lock_of, open_store, stored_study
+from longmark.annotate.site import database_of, lock_of, open_store, stored_items, stored_study
 from longmark.annotate.store import Person, Store
 from longmark.errors import UnknownName, UserError
 from longmark.places import real
@@ -79,7 +78,7 @@ def _erase(path: Path, store: Store, name: str, allowed: Collection[Path]) -> Er
         store.write(sql, (f"erased {person.id}", person.id))
         store.write("UPDATE events SET content = '{}' WHERE person_id = ?", own)
         for number, content in store.rows("SELECT number, content FROM events WHERE kind = 'person added'"):
-            if (about := orjson.loads(content)).get("person") == person.id:
+            if (about := store.value(content, f"the event {number}")).get("person") == person.id:
                 about.pop("name", None)
                 store.write("UPDATE events SET content = ? WHERE number = ?", (orjson.dumps(about).decode(), number))
         store.note("erased", None, content={"person": person.id})
@@ -93,7 +92,7 @@ def _erase(path: Path, store: Store, name: str, allowed: Collection[Path]) -> Er
 
 def _write_again(store: Store, done: Erased, allowed: Collection[Path]) -> None:
     """Writes the exports again that are in the allowed folders."""
-    study, items = stored_study(store), [Item(**one) for one in store.contents()]
+    study, items = stored_study(store), stored_items(store)
     assert study is not None
     for one in store.kept("exports"):
         folder, only = Path(one["folder"]), [name for name in FILES if name in one["files"]]

@@ -22,6 +22,7 @@ from urllib.parse import urlsplit
 
 import orjson
 from filelock import FileLock, Timeout
+from pydantic import TypeAdapter, ValidationError
 
 from longmark.annotate.assign import AssignmentState, Queue, away
 from longmark.annotate.auth import Access, Attempts
@@ -109,8 +110,27 @@ def _still_fits(store: Store, study: Study) -> None:
 
 
 def stored_study(store: Store) -> Study | None:
-    text = store.setting("study")
-    return None if text is None else Study.model_validate_json(text)
+    """The study as it was imported; None where nothing was. UserError where it is damaged."""
+    if (text := store.setting("study")) is None:
+        return None
+    try:
+        return Study.model_validate_json(text)
+    except ValidationError:
+        raise store.damaged("the study") from None
+
+
+def stored_items(store: Store) -> list[Item]:
+    """The items as they were imported, in their order. UserError where one is damaged."""
+    items = []
+    for content in store.contents():
+        try:
+            items.append(_ITEM.validate_python(content))
+        except ValidationError:
+            raise store.damaged(f"the item {content.get('id')}") from None
+    return items
+
+
+_ITEM = TypeAdapter(Item)
 
 
 def open_store(path: Path) -> Store:
@@ -239,7 +259,7 @@ class Site:
         study = stored_study(self.store)
         assert study is not None
         self.study = study
-        self.items = {item.id: item for item in (Item(**one) for one in self.store.contents())}
+        self.items = {item.id: item for item in stored_items(self.store)}
         self.queue = Queue(study, list(self.items.values()))
         self._imported = self._imports()
         self._state: AssignmentState | None = None
@@ -298,7 +318,7 @@ class Site:
 def another_attempt(store: Store, person: Person, by: str | None = None) -> int:
     """Gives a person the last attempt's items of the training or qualification again. Returns how many. UserError for
     anybody who has not failed it."""
-    study, known = stored_study(store), {one["id"]: Item(**one) for one in store.contents()}
+    study, known = stored_study(store), {item.id: item for item in stored_items(store)}
     assert study is not None
     state = AssignmentState.of(known, store.assignments(), store.answers())
     if not (items := Queue(study, list(known.values())).failed(state, person.id)):

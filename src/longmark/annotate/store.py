@@ -133,7 +133,10 @@ class Store(Database):
         self.set_setting(name, orjson.dumps(listed).decode())
 
     def kept(self, name: str) -> list[dict[str, Any]]:
-        return list(orjson.loads(self.setting(name) or "[]"))
+        entries: list[dict[str, Any]] = self.value(self.setting(name) or "[]", f"the setting {name}", list)
+        if not all(isinstance(one, dict) and (_KEPT[name] <= one.keys()) for one in entries):
+            raise self.damaged(f"the setting {name}")
+        return entries
 
     @property
     def paused(self) -> bool:
@@ -182,7 +185,8 @@ class Store(Database):
 
     def contents(self) -> list[dict[str, Any]]:
         """The items as they were imported, in their order."""
-        return [orjson.loads(row[0]) for row in self.rows("SELECT content FROM items ORDER BY place")]
+        rows = self.rows("SELECT id, content FROM items ORDER BY place")
+        return [self.value(content, f"the item {id}") for id, content in rows]
 
     def put_items(self, items: Iterable[tuple[str, Mapping[str, Any]]], by: str | None = None) -> tuple[int, int]:
         """Adds items, and replaces changed ones that nobody has been given, or of which only the probability changed.
@@ -193,7 +197,7 @@ class Store(Database):
         new = [id for id in texts if id not in stored]
         changed = [id for id in texts if id in stored and stored[id] != texts[id]]
         given = {row[0] for row in self.rows("SELECT DISTINCT item_id FROM assignments")}
-        if late := [id for id in changed if id in given and _shown(stored[id]) != _shown(texts[id])]:
+        if late := [id for id in changed if id in given and self._shown(stored[id]) != self._shown(texts[id])]:
             raise UserError(
                 f"{len(late)} items that raters have received have changed, such as {late[0]}. Labels would refer "
                 "to other texts. Give the changed items new ids, or start a new study"
@@ -205,6 +209,12 @@ class Store(Database):
             self.write_many("INSERT INTO items (id, place, content, imported_at) VALUES (?, ?, ?, ?)", rows)
             self.note("items imported", by, content={"added": len(new), "replaced": len(changed)})
         return len(new), len(changed)
+
+    def _shown(self, content: str) -> dict[str, Any]:
+        """An item without the probability that another draw changes."""
+        item: dict[str, Any] = self.value(content, "an item")
+        item.pop("probability", None)
+        return item
 
     # assignments
 
@@ -276,7 +286,10 @@ class Store(Database):
         where, values = _where(item, person)
         sql = f"SELECT {_ANSWER} FROM answers{where} ORDER BY item_id, person_id"
         rows = self.rows(sql, values)
-        return [Answer(r[0], r[1], orjson.loads(r[2]), r[3], r[4], bool(r[5]), bool(r[6])) for r in rows]
+        return [
+            Answer(r[0], r[1], self.value(r[2], f"the answer of {r[1]} to {r[0]}"), r[3], r[4], bool(r[5]), bool(r[6]))
+            for r in rows
+        ]
 
     def answer(self, item: str, person: str) -> Answer | None:
         return next(iter(self.answers(item, person)), None)
@@ -325,13 +338,16 @@ class Store(Database):
             if kind == "undone":
                 past = past[:-2]  # the next draft is the value before, saved again
             else:
-                past.append(orjson.loads(content)["values"])
+                past.append(self.value(content, f"an event of {person} and {item}").get("values", {}))
         return past[:-1]
 
     def adjudications(self, item: str | None = None) -> list[Adjudication]:
         where, values = _where(item, None)
         sql = f"SELECT item_id, person_id, content, justification, decided_at FROM adjudications{where}"
-        return [Adjudication(r[0], r[1], orjson.loads(r[2]), r[3], r[4]) for r in self.rows(sql, values)]
+        return [
+            Adjudication(r[0], r[1], self.value(r[2], f"the decision on {r[0]}"), r[3], r[4])
+            for r in self.rows(sql, values)
+        ]
 
     def adjudicate(self, item: str, person: str, values: Mapping[str, Any], justification: str) -> None:
         """The decision on an item; another decision replaces it, and both are in the events."""
@@ -374,7 +390,9 @@ class Store(Database):
         """All, or those of some kinds."""
         where = f" WHERE kind IN ({', '.join('?' * len(kinds))})" if kinds else ""
         sql = f"SELECT number, at, person_id, kind, item_id, content FROM events{where} ORDER BY number"
-        return [Event(r[0], r[1], r[2], r[3], r[4], orjson.loads(r[5])) for r in self.rows(sql, kinds)]
+        return [
+            Event(r[0], r[1], r[2], r[3], r[4], self.value(r[5], f"the event {r[0]}")) for r in self.rows(sql, kinds)
+        ]
 
     def note(
         self, kind: str, by: str | None, item: str | None = None, content: Mapping[str, Any] | None = None
@@ -387,6 +405,7 @@ class Store(Database):
             self.write(sql, (utc_now(), by, kind, item, orjson.dumps(content or {}).decode()))
 
 
+_KEPT = {"exports": {"folder", "files", "names"}, "backups": {"file"}}
 _PEOPLE = "SELECT id, name, role, active FROM people"
 _ASSIGNMENT = "item_id, person_id, swapped, status, reason, given_at, done_at, position, kind"
 _ANSWER = "item_id, person_id, content, version, saved_at, complete, suggestions_shown"
@@ -394,13 +413,6 @@ _ANSWER = "item_id, person_id, content, version, saved_at, complete, suggestions
 
 def _person(row: tuple[Any, ...]) -> Person:
     return Person(row[0], row[1], cast(Role, row[2]), bool(row[3]))
-
-
-def _shown(content: str) -> dict[str, Any]:
-    """An item without the probability that another draw changes."""
-    item: dict[str, Any] = orjson.loads(content)
-    item.pop("probability", None)
-    return item
 
 
 def _where(item: str | None, person: str | None) -> tuple[str, tuple[str, ...]]:

@@ -24,6 +24,7 @@ from longmark.annotate.site import (
     import_study,
     open_store,
     restored,
+    stored_items,
     stored_study,
 )
 from longmark.annotate.store import Person, Store
@@ -58,7 +59,7 @@ def import_(arguments: argparse.Namespace) -> int:
             file=sys.stderr,
         )
     with closing(open_store(arguments.study)) as store:
-        items = [Item(**one) for one in store.contents()]
+        items = stored_items(store)
     print(f"{path}: {counted(done.added, 'item')} added, {done.replaced} replaced; in total {by_kind(items)}.")
     for line in warnings(done.study, items):
         print(f"Warning: {line}", file=sys.stderr)

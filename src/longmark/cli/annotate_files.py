@@ -8,9 +8,10 @@ from contextlib import closing
 from longmark.annotate.checks import load
 from longmark.annotate.export import FILES
 from longmark.annotate.export import export as write
-from longmark.annotate.items import KNOWN, Item, absent, read_items, warnings
+from longmark.annotate.items import KNOWN, absent, read_items, warnings
+from longmark.annotate.site import stored_items, stored_study
 from longmark.annotate.store import Store
-from longmark.annotate.study import Study, template, template_for
+from longmark.annotate.study import template, template_for
 from longmark.cli.arguments import split
 from longmark.errors import UnknownName, UserError
 from longmark.places import real
@@ -78,10 +79,9 @@ def export(arguments: argparse.Namespace) -> int:
         if name not in FILES:
             raise UnknownName("file of an export", name, FILES, f"The files are {', '.join(FILES)}.")
     with closing(Store(arguments.study.with_suffix(".sqlite"))) as store:
-        if (stored := store.setting("study")) is None:
+        if (study := stored_study(store)) is None:
             raise UserError(f"{store.path} contains no study yet; run: longmark annotate import {arguments.study}")
-        items = [Item(**one) for one in store.contents()]
-        written = write(Study.model_validate_json(stored), items, store, arguments.out, only, names=arguments.names)
+        written = write(study, stored_items(store), store, arguments.out, only, names=arguments.names)
         with store.committing():  # where they are, for `annotate erase`
             files = [path.name for path in written]
             store.keep("exports", {"folder": str(real(arguments.out)), "files": files, "names": arguments.names})
