@@ -87,7 +87,8 @@ class Workspace:
     def _read(self) -> dict[str, Any]:
         manifest = read_object(self.file, REMAKE)
         for part, kind in self._parts.items():
-            if not isinstance(manifest.get(part), kind):
+            value: Any = manifest.get(part)
+            if not isinstance(value, kind) or (kind is list and not all(isinstance(entry, dict) for entry in value)):
                 raise UserError(f"{self.file} is damaged ({part} is missing or of another type); {REMAKE}")
         return manifest
 

@@ -154,3 +154,22 @@ def test_a_broken_page_says_so_and_the_server_goes_on(tmp_path: Path, monkeypatc
         monkeypatch.undo()
         assert served.get("/").status == 200
     assert "ZeroDivisionError" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("emptied", [("rows.jsonl",), ("examples.jsonl",), ("rows.jsonl", "examples.jsonl")])
+@pytest.mark.parametrize("how", ["empty", "missing"])
+def test_a_run_without_examples_or_rows_has_a_page_that_says_so(emptied: tuple[str, ...], how: str, tmp_path: Path):
+    made_up(tmp_path / "one", 3, 0, "alpha")
+    for name in emptied:
+        (tmp_path / "one" / name).unlink()
+        if how == "empty":
+            (tmp_path / "one" / name).touch()
+    with serving(tmp_path) as served:
+        served.read("/")
+        for page in ("/run?path=one", "/answer?path=one&id=0", f"/run?path=one&metric={EASE}", "/run?path=one&sort=x"):
+            reply = served.get(page)
+            assert reply.status in (200, 404, 503), (page, reply)
+            if reply.status == 200 and "rows.jsonl" in emptied:
+                assert "No score is missing" not in reply.text
+            if reply.status != 200:
+                assert "<h1>" in reply.text, "a page says why"

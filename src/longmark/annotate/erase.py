@@ -6,18 +6,21 @@ cannot be reached: backups are named.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import orjson
 from filelock import Timeout
 
 from longmark.annotate.database import checked
 from longmark.annotate.export import FILES, export
+from longmark.annotate.items import Item
 from longmark.annotate.site import database_of, lock_of, open_store, stored_items, stored_study
 from longmark.annotate.store import Person, Store
+from longmark.annotate.study import Study
 from longmark.errors import UnknownName, UserError
 from longmark.places import real
 from longmark.records.files import opened
@@ -64,6 +67,9 @@ def _erase(path: Path, store: Store, name: str, allowed: Collection[Path]) -> Er
         raise UnknownName("person", name, [one.name for one in store.people()])
     if [one.id for one in store.people() if one.role == "owner" and one.active] == [person.id]:
         raise UserError(f"{person.name} is the only owner of the study; invite another owner first")
+    study, items = stored_study(store), stored_items(store)  # a damaged one stops it before anything is erased
+    assert study is not None
+    exported = store.kept("exports")
     done, own = Erased(person), (person.id,)
     done.labels = len(store.answers(person=person.id))
     done.decisions = sum(one.person_id == person.id for one in store.adjudications())
@@ -84,26 +90,26 @@ def _erase(path: Path, store: Store, name: str, allowed: Collection[Path]) -> Er
         store.note("erased", None, content={"person": person.id})
     store.compact()
     done.downloads = sum(one.kind == "exported" and "file" in one.content for one in store.events())
-    _write_again(store, done, allowed)
+    for one in exported:
+        _write_again(study, items, store, one, done, allowed)
     done.backups = _backups(path, store)
     done.texts = _mentions(store, person.name)
     return done
 
 
-def _write_again(store: Store, done: Erased, allowed: Collection[Path]) -> None:
-    """Writes the exports again that are in the allowed folders."""
-    study, items = stored_study(store), stored_items(store)
-    assert study is not None
-    for one in store.kept("exports"):
-        folder, only = Path(one["folder"]), [name for name in FILES if name in one["files"]]
-        only = [name for name in only if (folder / name).exists()]
-        if not only:
-            done.gone.append(folder)
-        elif not any(real(folder).is_relative_to(place) for place in allowed):
-            done.outside.append(folder)
-        else:
-            export(study, items, store, folder, only, names=one["names"])
-            done.rewritten.append(folder)
+def _write_again(
+    study: Study, items: list[Item], store: Store, exported: Mapping[str, Any], done: Erased, allowed: Collection[Path]
+) -> None:
+    """Writes an export again that is in the allowed folders."""
+    folder, only = Path(exported["folder"]), [name for name in FILES if name in exported["files"]]
+    only = [name for name in only if (folder / name).exists()]
+    if not only:
+        done.gone.append(folder)
+    elif not any(real(folder).is_relative_to(place) for place in allowed):
+        done.outside.append(folder)
+    else:
+        export(study, items, store, folder, only, names=exported["names"])
+        done.rewritten.append(folder)
 
 
 def _backups(path: Path, store: Store) -> list[Path]:

@@ -24,7 +24,7 @@ from longmark.records.example import question_hash
 from longmark.records.files import BadLines, parse_json
 from longmark.records.read import Reading
 from longmark.records.same import comparable
-from longmark.records.values import Problem, found, missing, name, text
+from longmark.records.values import UNSTORABLE, Problem, found, missing, name, text
 from longmark.scores.answer_texts import answer_sha256
 from longmark.scores.draws import read_draw
 from longmark.scores.files import examples_of, name_of, source_of
@@ -78,6 +78,14 @@ class Item:
 
     def to_json(self) -> bytes:
         return orjson.dumps(asdict(self), option=orjson.OPT_NON_STR_KEYS)
+
+
+def _check_storable(item: Item) -> None:
+    """Raises Problem for an item that the database could not hold."""
+    try:
+        item.to_json()
+    except TypeError:  # of orjson
+        raise Problem(f"has {UNSTORABLE}") from None
 
 
 _TEXTS = frozenset(("question", "answer", "a", "b", "reference", "expanded_reference", "statement"))
@@ -284,6 +292,7 @@ class _Reader:
         try:
             item = _item(self.study, columns)
             self._complete(item)
+            _check_storable(item)
             yield item
         except Problem as problem:
             self.wrong.add(f"{where}: {problem}")

@@ -70,6 +70,7 @@ def import_study(path: Path, by: str | None = None) -> Imported:
     try:
         with store.committing():
             _still_fits(store, study)
+            stored_items(store)  # what is damaged is not replaced unseen
             named = _with_stored_ids(store.contents(), [orjson.loads(item.to_json()) for item in items])
             added, replaced = store.put_items([(one["id"], one) for one in named], by)
             store.set_setting("study", study.model_dump_json(by_alias=True))

@@ -183,7 +183,7 @@ def status(arguments: argparse.Namespace) -> int:
         assert study is not None
         given = [one for one in store.assignments() if one.kind == "normal"]
         people, links = store.people(), Access(store).links()
-        items = sum(one["kind"] == "normal" for one in store.contents())
+        items = sum(item.kind == "normal" for item in stored_items(store))
         state = "paused" if store.paused else "open"
     counts = Counter((one.person_id, one.status) for one in given)
     done = sum(one.status == "done" for one in given)

@@ -120,6 +120,8 @@ def _run(path: Path) -> _Run:
     try:
         if not isinstance(manifest["fixed"], dict) or not isinstance(manifest["sessions"], list):
             raise TypeError("its settings are missing")
+        if not all(isinstance(session, dict) for session in manifest["sessions"]):
+            raise TypeError("a session is no object")
         return _Run(path, manifest, Part.of_json(orjson.dumps(manifest["part"])))
     except (ValueError, KeyError, TypeError) as error:
         raise UserError(f"{file} is damaged ({error}); {REMAKE}") from None

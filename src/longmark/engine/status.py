@@ -53,14 +53,16 @@ def status(run: Path) -> RunStatus:
             raise UserError(f"{run} is not a run folder: it has no manifest.json; give the --out folder of a run")
         return RunStatus(str(run), "", RUNNING if working else NOT_BEGUN, 0, None, 0, 0.0, None)
     manifest = read_object(file, REMAKE)
-    part, sessions = manifest.get("part"), [one for one in manifest.get("sessions") or () if isinstance(one, dict)]
+    part, listed, examples = manifest.get("part"), manifest.get("sessions"), manifest.get("examples")
+    sessions = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
+    total = examples.get("rows") if isinstance(examples, dict) else None
     rows, unscored, usd = _counts(run / "rows.jsonl")
     return RunStatus(
         str(run),
-        f"{part['part']}/{part['of']}" if isinstance(part, dict) else "",
+        f"{part.get('part')}/{part.get('of')}" if isinstance(part, dict) else "",
         state_of(manifest, sessions, working),
         rows,
-        (manifest.get("examples") or {}).get("rows"),
+        total if type(total) is int else None,
         unscored,
         usd,
         speed_of(sessions, rows, working),
@@ -99,12 +101,20 @@ def state_of(manifest: Mapping[str, Any], sessions: Sequence[Mapping[str, Any]],
     return f"stopped ({last['stopped']})" if last.get("stopped") else KILLED
 
 
+def _counts_up(value: Any) -> bool:
+    return type(value) in (int, float) and 0 < value < float("inf")
+
+
 def speed_of(sessions: Sequence[Mapping[str, Any]], rows: int, working: bool) -> float | None:
     """Rows a second, of the session under way or else of the last one that wrote rows and ended."""
     if working and sessions and not sessions[-1].get("ended"):
-        began = datetime.strptime(str(sessions[-1]["started"]), "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
-        seconds, done = (datetime.now(UTC) - began).total_seconds(), rows - (sessions[-1].get("before") or 0)
+        try:
+            began = datetime.strptime(str(sessions[-1].get("started")), "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
+        except ValueError:  # a damaged manifest
+            return None
+        before = sessions[-1].get("before")
+        seconds, done = (datetime.now(UTC) - began).total_seconds(), rows - (before if type(before) is int else 0)
     else:
-        ended = [one for one in sessions if one.get("rows") and one.get("seconds")]
+        ended = [one for one in sessions if _counts_up(one.get("rows")) and _counts_up(one.get("seconds"))]
         seconds, done = (ended[-1]["seconds"], ended[-1]["rows"]) if ended else (0.0, 0)
     return done / seconds if seconds > 0 and done >= 0 else None

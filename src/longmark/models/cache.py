@@ -296,7 +296,10 @@ class CallCache:
         """What the cache holds, by model and kind of call."""
         self._settle_ended()
         query = "SELECT model, kind, count(*), sum(length(reply)) FROM calls GROUP BY model, kind ORDER BY model, kind"
-        return [CacheLine(*line) for line in self.do(query)]
+        lines = [CacheLine(*line) for line in self.do(query)]
+        if any(not isinstance(line.model, str) or not isinstance(line.size, int) for line in lines):
+            raise UserError(f"the call cache {self.path} is damaged (a call has no model or no reply); name another")
+        return lines
 
     def clear(self, model: str | None = None) -> tuple[int, int]:
         """Deletes the replies of one model, or all, with the facts about their endpoints and the ledger of attempts

@@ -28,7 +28,7 @@ from longmark.records.example import Example
 from longmark.records.files import BadLines, at, parse_json
 from longmark.records.read import seen_ids
 from longmark.records.turn import Context
-from longmark.records.values import Problem, found, in_one_line, missing, text
+from longmark.records.values import UNSTORABLE, Problem, found, in_one_line, missing, text
 from longmark.records.write import write_records
 
 Form = Literal["mcq", "freeform", "cloze"]
@@ -189,7 +189,10 @@ def _item(record: Any) -> Item:
     for name in _JSON:
         if isinstance(fields.get(name), str):  # a cell
             fields[name] = parse_json(fields[name])
-    return Item.model_validate_json(orjson.dumps(fields))
+    try:
+        return Item.model_validate_json(orjson.dumps(fields))
+    except TypeError:  # of orjson
+        raise Problem(f"has {UNSTORABLE}") from None
 
 
 def _published(record: Mapping[str, Any]) -> Item:

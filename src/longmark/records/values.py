@@ -109,6 +109,10 @@ def folded(column: str) -> str:
     return caseless(column.strip()).replace("-", "_").replace(" ", "_")
 
 
+UNSTORABLE = "a text with half a character (a lone surrogate), which cannot be stored as UTF-8; remove it"
+"""What is wrong with a record that cannot be written as JSON again."""
+
+
 def text(field: str, value: Any) -> str:
     """A text in normal form C. Raises Problem for anything else and for characters that cannot be stored or sent."""
     if not isinstance(value, str):

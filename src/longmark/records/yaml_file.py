@@ -7,6 +7,7 @@ more than 40 digits) is text.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -144,6 +145,9 @@ def repeats(values: Sequence[Hashable]) -> Iterator[int]:
         seen.add(value)
 
 
+_HALF = re.compile("[\ud800-\udfff]")  # of a pair of surrogates
+
+
 class _Refused(Exception):
     """YAML, but not for us."""
 
@@ -181,6 +185,8 @@ class _Loader(yaml.SafeLoader):
         if self._values > MOST_VALUES:
             raise _Refused(node.start_mark, _TOO_MANY)
         if isinstance(node, yaml.ScalarNode):
+            if not node.value.isascii() and _HALF.search(node.value):
+                raise _Refused(node.start_mark, "contains half a character (a lone surrogate); remove it")
             return self._scalar(node)
         if id(node) in inside:
             raise _Refused(node.start_mark, "contains itself by an alias; write out what is meant")

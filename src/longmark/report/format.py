@@ -89,7 +89,10 @@ def duration(seconds: float) -> str:
 
 
 def listed(names: Sequence[str], most: int = 4) -> str:
-    """`a`, `a and b`, `a, b and c`; of more than `most`, how many more there are: `a, b, c and 7 more`."""
+    """`a`, `a and b`, `a, b and c`; of more than `most`, how many more there are: `a, b, c and 7 more`;
+    of none, `none`."""
+    if not names:
+        return "none"
     shown = list(names) if len(names) <= most else [*names[: most - 1], f"{len(names) - most + 1} more"]
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
 

@@ -28,7 +28,8 @@ def heading(summary: Summary, manifests: Sequence[Manifest], total: int) -> tupl
     """The title of the window, what was scored, and in one line from which file, by which judge, when, what is missing.
     A model's name ends before its address; the full names are under Provenance."""
     systems = [upright(name) for name in summary.systems]
-    what = f"{counted(total, 'pair' if summary.pairs else 'answer')} from {listed(systems, 3)}"
+    of_systems = f" from {listed(systems, 3)}" if systems else ", without a row of a metric"
+    what = f"{counted(total, 'pair' if summary.pairs else 'answer')}{of_systems}"
     metrics = {name.partition(BY)[0] for name in summary.wholes}
     by = _judges(manifests)
     files = {str(manifest.data.get("source") or "").replace("\\", "/").rpartition("/")[2] for manifest in manifests}
@@ -36,7 +37,8 @@ def heading(summary: Summary, manifests: Sequence[Manifest], total: int) -> tupl
     source = f"Read from {upright(file)}, scored" if "." in file else "Scored"
     cells = [cell for cell in summary.cells if cell.metric in summary.wholes]
     missing, of = sum(cell.n - cell.scored for cell in cells), sum(cell.n for cell in cells)
-    left = " No score is missing." if all(one.ended for one in manifests if one.data) else ""  # else a notice says so
+    ended = bool(cells) and all(one.ended for one in manifests if one.data)
+    left = " No score is missing." if ended else ""  # else a notice says so
     if missing:
         left = f" {integer(missing)} of {counted(of, 'score')} {'is' if missing == 1 else 'are'} missing."
     how = f"{source} on {counted(len(metrics), 'metric')}{by}{_when(manifests)}.{left}"

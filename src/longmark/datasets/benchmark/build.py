@@ -140,7 +140,8 @@ def _manifest(work: Work, space: Workspace) -> dict[str, Any]:
     if not any((work.folder / name).exists() for name in (seeds.BOOKS, ITEMS)):
         space.manifest = space.fresh()
     space.fix(fixed)
-    sessions = [*space.manifest.get("sessions", ()), {"began": now(), "n": work.plan.n}]
+    before = space.manifest.get("sessions")
+    sessions = [*(before if isinstance(before, list) else ()), {"began": now(), "n": work.plan.n}]
     space.manifest |= {"format": FORMAT, "sessions": sessions}
     space.write()
     return space.manifest
