@@ -286,6 +286,9 @@ def test_raters_agree_as_they_did_though_a_final_label_counts(claimed: Claimed):
     write_jsonl(Path(claimed.labels), [*labels(), *finals])
     decided = certify(claimed)
     assert decided["labels"]["raters"] == 1
+    alone = certify(replace(claimed, these_raters=True))
+    assert alone["labels"]["of_raters"] == [], "a final label is nobody's own"
+    assert "(for this rater only; other raters may judge otherwise)" in document(alone).title
     write_jsonl(Path(claimed.labels), labels())
     assert decided["labels"]["agreement"] == certify(claimed)["labels"]["agreement"]
 

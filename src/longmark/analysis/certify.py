@@ -42,7 +42,7 @@ from longmark.scores.answer_texts import OTHER_TEXT
 from longmark.scores.draws import Claim, parsed_claim
 from longmark.scores.files import paths_given
 from longmark.scores.label_scales import DeclaredScale, shown_classes
-from longmark.scores.labels import first_few
+from longmark.scores.labels import FINAL, first_few
 from longmark.scores.paired import read_scores
 from longmark.stats.agreement import Agreement, krippendorff_alpha
 from longmark.stats.corrected import (
@@ -137,7 +137,7 @@ def certify(claimed: Claimed) -> Certificate:
             "seeds": list(family.seeds),
             "without_hash": found.unhashed,
             "without_answer": {why: len(ids) for why, ids in sorted(found.unjoined.items())},
-            **_of_these_raters(claimed, difference),
+            **_of_these_raters(found, difference),
         },
         "error": {
             "chance_of_a_false_claim": CLAIM_ERROR,
@@ -163,11 +163,13 @@ def _options(claimed: Claimed) -> dict[str, Any]:
     return {name: value for name, value in asdict(claimed).items() if name not in left_out}
 
 
-def _of_these_raters(claimed: Claimed, difference: CorrectedEstimate | None) -> dict[str, Any]:
-    """That the claim is for these raters only, and what each of them says; nothing for a claim about people."""
-    if not claimed.these_raters:
+def _of_these_raters(found: Correction, difference: CorrectedEstimate | None) -> dict[str, Any]:
+    """That the claim is for these raters only, and what each of them says; nothing for a claim about people. Final
+    labels are nobody's."""
+    if not found.options.these_raters:
         return {}
-    return {"these_raters": True, "of_raters": [_figures(each) for each in difference.of_raters] if difference else []}
+    of_raters = () if difference is None else zip(found.labelled.values, difference.of_raters, strict=False)
+    return {"these_raters": True, "of_raters": [_figures(own) for rater, own in of_raters if rater != FINAL]}
 
 
 def _corrected(claimed: Claimed, systems: tuple[str, str], metric: str) -> Correction:
@@ -567,14 +569,16 @@ def _result(found: Certificate) -> str:
     if bias.get("low") is not None and not bias["low"] <= 0 <= bias["high"]:
         says += f" The scores favour {better if bias['value'] > 0 else worse}; the labels correct this."
     if about.get("these_raters"):
-        says += f" {_of_raters_in_words(about['of_raters'], better)} This is {for_these_raters(about['raters'])}."
+        says += f"{_of_raters_in_words(about['of_raters'], better)} This is {for_these_raters(about['raters'])}."
     return says if found["granted"] else f"This is no certificate. {says}"
 
 
 def _of_raters_in_words(of_raters: Sequence[Mapping[str, Any]], better: str) -> str:
     """How many raters' own labels show the claim."""
+    if len(of_raters) < 2:
+        return ""
     alone = sum(each.get("low") is not None and each["low"] > 0 for each in of_raters)
-    return f"The labels of {alone} of the {len(of_raters)} raters show by themselves that {better} is better."
+    return f" The labels of {alone} of the {len(of_raters)} raters show by themselves that {better} is better."
 
 
 def _people(found: Certificate) -> str:

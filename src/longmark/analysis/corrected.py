@@ -814,7 +814,8 @@ def remedy_of(correction: Correction, reasons: Collection[str]) -> str:
 
 def for_these_raters(raters: int) -> str:
     """Whom a result is for that takes its raters as fixed, as a part of a sentence."""
-    return f"for these {raters} raters only; other raters may judge otherwise"
+    whom = "this rater" if raters == 1 else f"these {raters} raters"
+    return f"for {whom} only; other raters may judge otherwise"
 
 
 def raters_in_words(correction: Correction) -> str:
