@@ -649,3 +649,20 @@ def test_an_answer_that_stands_twice_in_a_draw_is_refused(claimed: Claimed):
     path.write_text(path.read_text() + json.dumps(first | {"inclusion_probability": 0.01}) + "\n")
     with pytest.raises(UserError, match=r"draw\.jsonl:241: a-0 \(a\) stands in line 1 already"):
         certify(claimed)
+
+
+def test_a_claim_for_these_raters_does_not_rest_on_the_labels_of_one(claimed: Claimed):
+    """r0 labels 69 questions and finds b better; r1, who finds a better by as much, labels twelve of them, too few to
+    show it. Had both labelled all answers, their mean difference would be about 0, and it was certified."""
+    of_r0 = [label for label in labels() if label["rater"] == "r0"]
+    few = {label["example_id"][2:] for label in of_r0[:24]}
+    other = {"a": 1, "b": 0}
+    of_r1 = [
+        {**label, "rater": "r1", "value": min(5, label["value"] + other[label["example_id"][0]])}
+        for label in of_r0
+        if label["example_id"][2:] in few
+    ]
+    write_jsonl(Path(claimed.labels), [*of_r0, *of_r1])
+    found = certify(replace(claimed, these_raters=True, looks=1, order={"rating": tuple("12345")}))
+    (why,) = found["missing"]
+    assert why.startswith("About as many labels of each rater: r1 gave 24 of 162")

@@ -393,3 +393,13 @@ def test_an_honest_sample_is_refused_hardly_ever(kind: str):
         table = LabelledScores(scores, labels, weights, clusters=documents, bounds=(1.0, 5.0))
         refused += "no random sample" in str(corrected(table, {0: 1.0, 1: -1.0}).reason)
     assert refused <= 1
+
+
+@pytest.mark.parametrize("unit", [1e-50, 1e-14, 1e59])
+def test_the_unit_of_labels_changes_nothing(unit: float):
+    """What a question adds was taken for nothing below 1e-12, so that small units had no spread."""
+    table = drawn(np.random.default_rng(4))
+    found = corrected(replace(table, scores=table.scores * unit, labels=table.labels * unit), {0: 1.0})
+    usual = corrected(table, {0: 1.0})
+    assert found.value == pytest.approx(usual.value * unit)
+    assert found.low == pytest.approx(usual.low * unit)

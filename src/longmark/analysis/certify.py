@@ -204,6 +204,8 @@ def _missing(claimed: Claimed, found: Correction, agreement: Agreement | None) -
             yield f"Labels of {name}: {few}. {_more_labels(claimed, found)}"
     yield from _unfit_labels(claimed, found)
     yield from _unfit_runs(found)
+    if claimed.these_raters and (uneven := _uneven(found)) is not None:
+        yield uneven
     yield from (f"One name for each rater: {why} Give each person one name." for why in found.alike)
     if agreement is None:
         yield "Agreement of raters: let two raters or more label the same answers."
@@ -343,6 +345,26 @@ def _by_several(found: Correction) -> dict[str, int]:
     counts = Counter(systems[cell[1]] for cell, count in times.items() if count > 1)
     return {name: counts[name] for name in places or systems}
 
+
+def _uneven(found: Correction) -> str | None:
+    """What the raters of a claim for these raters only must still label: a mean of what each of them would say of every
+    answer cannot rest on the labels of one. None where they labelled about as many answers each."""
+    places = [found.labelled.scores.systems.index(name) for name in found.options.systems]
+    given = {rater: sum(cell[1] in places for cell in labels) for rater, labels in found.rated.items()}
+    total, squares = sum(given.values()), sum(count**2 for count in given.values())
+    if not total or total**2 / squares >= LEAST_EVEN * len(given):
+        return None
+    fewest = min(given, key=given.__getitem__)
+    return (
+        f"About as many labels of each rater: {fewest} gave {given[fewest]:,} of {total:,}, and the claim is for what "
+        f"each of these {len(given)} raters would say of every answer. Let each of them label more, or claim without "
+        "--these-raters."
+    )
+
+
+LEAST_EVEN = 0.9
+"""The effective number of raters by their numbers of labels, as a share of all, for a claim that is for these raters
+only: one of two may have given a third of the labels."""
 
 _VOID_IF = [
     "An input is not the file with this SHA-256.",
@@ -624,7 +646,7 @@ def _check_types(claimed: Claimed) -> None:
             value = getattr(claimed, name)
             if not (may_be_none and value is None) and (not isinstance(value, kind) or isinstance(value, bool)):
                 raise ValueError(f"options.{name}: {as_json(value)}")
-    for name in ("equal_chances", "calibrate"):
+    for name in ("equal_chances", "calibrate", "these_raters"):
         if not isinstance(getattr(claimed, name), bool):
             raise ValueError(f"options.{name}: {as_json(getattr(claimed, name))}")
     lists = [claimed.runs, *claimed.order.values()]

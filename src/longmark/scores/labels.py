@@ -54,6 +54,8 @@ _NOT_STATED = frozenset(("na", "n/a", "n.a."))
 """Words for none that are a label of their own where every line must have one (SCORE: the detail is not stated)."""
 _EMPTY_CELLS = _NOT_STATED | frozenset(("#n/a", "#na", "<na>", "nan", "none", "null"))
 """Words for none in cells, which are all text. JSON and Parquet write null for them, so that `None` is a text there."""
+MOST_LABEL, LEAST_LABEL = 1e60, 1e-60
+"""A label lies between them, or is 0: its fourth power is still a number, and not 0."""
 _TRUTH = {True: "true", False: "false"}
 _ONLY_RATER = "people"
 
@@ -497,8 +499,10 @@ def _plain(column: str, raw: Any) -> float | str | None:
         raw = float(text)
     if not isinstance(raw, int | float):
         raise Problem(f"{column}: expected a number or a text, found {found(raw)}")
-    if not abs(raw) < 1e300:
+    if not abs(raw) < MOST_LABEL:
         raise Problem(f"{column}: {found(raw)} is too large for a rating")
+    if 0 < abs(raw) < LEAST_LABEL:
+        raise Problem(f"{column}: {found(raw)} is too near to 0 for a rating; write 0")
     return float(raw)
 
 

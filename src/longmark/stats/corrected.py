@@ -561,7 +561,7 @@ class _Moments:
 
     def _clusters_add(self, weight: float) -> Floats:
         adds = self.adds[0] + weight * self.adds[1]
-        tiny = _ROUNDING * max(1.0, self.scale)
+        tiny = _ROUNDING * (self.scale or 1.0)
         return np.where(np.abs(adds) <= tiny * np.maximum(self.shares, 1 / len(adds)), 0.0, adds)
 
     def variance(self, weight: float) -> float:

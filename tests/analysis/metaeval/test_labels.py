@@ -96,6 +96,8 @@ def test_graded_preferences_are_choices_with_a_grade(tmp_path: Path):
         ("question_id,a,b,choice\nq,s,t,a\nq,s,t,b\n", '"s" or "t" already has a label .preference. in line 2'),
         ('example_id,value\ne1,"0,5"\n', "decimal comma; write 0.5"),
         ("example_id,value\ne1,1e400\n", "too large for a rating"),
+        ("example_id,value\ne1,-1e60\n", "60 is too large for a rating"),
+        ("example_id,value\ne1,1e-200\n", "1e-200 is too near to 0 for a rating; write 0"),
         ("example_id,value\ne1\n", "1 cell for 2 columns"),
     ],
 )
