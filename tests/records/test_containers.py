@@ -10,6 +10,7 @@ import struct
 import subprocess
 import sys
 import zipfile
+from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
@@ -275,6 +276,7 @@ def test_a_sheet_that_is_not_read_to_its_end_leaves_no_process(tmp_path: Path, m
     monkeypatch.setattr(subprocess, "Popen", recorded)
     sheet(tmp_path / "a.xlsx", [["question", "answer"], *([f"Why {i}?", "So."] for i in range(20_000))])
     rows = sheets.rows_of(tmp_path / "a.xlsx")
+    assert isinstance(rows, Generator)
     next(rows)
     rows.close()
     assert [child.returncode for child in started] == [-9]
