@@ -87,8 +87,9 @@ class Workspace:
     def _read(self) -> dict[str, Any]:
         manifest = read_object(self.file, REMAKE)
         for part, kind in self._parts.items():
-            value: Any = manifest.get(part)
-            if not isinstance(value, kind) or (kind is list and not all(isinstance(entry, dict) for entry in value)):
+            value = manifest.get(part)
+            objects = not isinstance(value, list) or all(isinstance(entry, dict) for entry in value)
+            if not objects or not isinstance(value, kind):
                 raise UserError(f"{self.file} is damaged ({part} is missing or of another type); {REMAKE}")
         return manifest
 
