@@ -19,6 +19,7 @@ from longmark.errors import RequestRefused, TooLong, Unsupported, UserError
 from longmark.models import catalogue
 from longmark.models.protocols import Capabilities, EmbedReply, Tokens
 from longmark.models.registry import Registry
+from longmark.records.row import Signature
 from longmark.testing import call
 from longmark.text import claim_checker
 from longmark.text.claim_checker import MOST_WINDOWS, CheckerSettings, ClaimChecker, checker_settings, form_of
@@ -203,6 +204,12 @@ def test_the_threshold_decides_the_label_and_is_part_of_the_name_but_not_of_the_
     assert [one.label for one in strictly] == ["neutral", "neutral"]
     assert strictly[0].entails == pytest.approx(0.666, abs=1e-3)
     assert strictly[0].contradicts == 0
+
+
+def test_the_signature_shows_the_threshold_and_no_endpoint():
+    names = {"checker": ["embedded@threshold=0.7"], "judge": ["llama3@http://127.0.0.1:9/v1"]}
+    line = Signature(version="1", models=names).line("ragchecker.faithfulness")
+    assert line == "ragchecker.faithfulness|seed:0|checker:embedded@threshold=0.7|judge:llama3|version:1"
 
 
 def test_settings_of_a_name():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import re
 from dataclasses import dataclass, field, fields
 from functools import cache
 from typing import Annotated, Any, ClassVar
@@ -45,6 +46,8 @@ JUDGING = ("scoring", "temperature", "samples", "reasons")
 """How the judges of a judged score were asked, in the parameters of its signature."""
 
 _NO_OTHERS = ConfigDict(extra="forbid")
+
+_ENDPOINT = re.compile(r"@https?://")  # what follows another @ says how the model is used
 
 
 @dataclass(slots=True)
@@ -109,7 +112,7 @@ class Signature:
         usual = {"samples": 1, "reasons": False}
         said = {key: self.params.get(key, usual.get(key)) for key in JUDGING if "scoring" in self.params}
         said |= {"seed": self.seed} if self.models or self.prompts else {}
-        said |= {role: "+".join(name.partition("@")[0] for name in names) for role, names in self.models.items()}
+        said |= {role: "+".join(_ENDPOINT.split(name)[0] for name in names) for role, names in self.models.items()}
         if unsent := sorted({word.removeprefix("no ") for words in self.settled.values() for word in words}):
             said["unsent"] = "+".join(unsent)
         for key, value in (("prompts", self.prompts), ("configured", self.configured)):
