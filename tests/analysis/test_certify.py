@@ -641,6 +641,16 @@ def test_a_certificate_with_damaged_options_is_an_error(claimed: Claimed, tmp_pa
     assert (checked.code, "Traceback" in checked.err) == (2, False)
 
 
+@pytest.mark.parametrize("part", ["granted", "missing"])
+def test_a_certificate_without_its_decision_is_not_verified(claimed: Claimed, tmp_path: Path, part: str):
+    made = certify(claimed)
+    del made[part]
+    (tmp_path / "c.json").write_text(json.dumps(made))
+    checked = done(tmp_path, "verify", "c.json")
+    assert (checked.code, "Traceback" in checked.err) == (3, False)
+    assert f"changed: {part}: the certificate has nothing" in checked.out
+
+
 def test_an_answer_that_stands_twice_in_a_draw_is_refused(claimed: Claimed):
     """Else its probability could be edited by a line at the end."""
     claimed = of_a_draw(claimed)

@@ -101,10 +101,10 @@ def verify(path: Path, signers: Path | None, trust: Trust) -> int:
         print(f"changed: {line}")
     same = "the lines above say what has changed" if changed else "the same when it is computed again"
     what = f"Not verified: {made['claim']}" if changed else title_of(made)
-    missing = f" {counted(len(made['missing']), 'condition')} missing." if made["missing"] and not changed else ""
+    missing = f" {counted(len(made['missing']), 'condition')} missing." if not changed and made["missing"] else ""
     print(f"{what}.{missing} {counted(len(made['inputs']), 'input')}: {same}.")
     signed = _signature(path, signers)
-    return 0 if made["granted"] and signed and not changed else UNDER
+    return 0 if not changed and made["granted"] and signed else UNDER
 
 
 def _ssh_keygen() -> str:
