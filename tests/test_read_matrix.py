@@ -250,7 +250,8 @@ def noted(folder: Path) -> Iterator[set[str]]:
     if not getattr(sys, "_longmark_notes", False):
         sys.addaudithook(_audit)
         sys._longmark_notes = True  # type: ignore[attr-defined]
-    _reading.append((folder, names := set()))
+    names: set[str] = set()
+    _reading.append((folder, names))
     try:
         yield names
     finally:
