@@ -77,6 +77,8 @@ class Retriever:
         assert self._models is not None
         assert self.index.vectors is not None
         instruction = (self.index.embedder or {}).get("query", "")
+        if not isinstance(instruction, str):
+            raise UserError("the index's index.json is damaged (embedder.query is no text); make the index again")
         rows = dense.unit_rows(await self._models.embed([instruction + question for question in questions]))
         if rows.shape[1] != self.index.vectors.shape[1]:
             raise UserError(
