@@ -23,6 +23,7 @@ from longmark import __version__, writing
 from longmark.errors import FolderInUse, SettingsChanged, UserError
 from longmark.places import real
 from longmark.records.files import REMAKE, read_object
+from longmark.records.manifest_types import check_manifest
 from longmark.records.write import write_object
 
 _LOCK = ".lock"
@@ -91,6 +92,8 @@ class Workspace:
             objects = not isinstance(value, list) or all(isinstance(entry, dict) for entry in value)
             if not objects or not isinstance(value, kind):
                 raise UserError(f"{self.file} is damaged ({part} is missing or of another type); {REMAKE}")
+        if self.holds == "run":
+            check_manifest(manifest, self.file)
         return manifest
 
     def fix(self, settings: Mapping[str, Any], members: Mapping[str, Mapping[str, Any]] | None = None) -> None:

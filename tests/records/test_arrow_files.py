@@ -146,7 +146,9 @@ def test_a_text_of_a_megabyte_in_each_of_a_thousand_records_takes_little_memory(
     256 MiB, in both processes, and the libraries."""
     path = arrow(tmp_path / "a.arrow", pyarrow.table({"question": repeated("x" * (1 << 20), 1000)}))
     assert path.stat().st_size < 1_100_000
-    done = subprocess.run([sys.executable, "-c", PEAK, path], capture_output=True, text=True, check=True)
+    # A process begins with the peak of the one that started it: the tests' own would hide what is measured.
+    small = "import subprocess, sys; sys.exit(subprocess.call([sys.executable, '-c', *sys.argv[1:]]))"
+    done = subprocess.run([sys.executable, "-c", small, PEAK, path], capture_output=True, text=True, check=True)
     count, peak = map(int, done.stdout.split())
     assert (count, peak < 700) == (1000, True)
 

@@ -26,6 +26,7 @@ from longmark.models.cache import CallCache
 from longmark.places import real
 from longmark.records import Answered, Row, Usage
 from longmark.records.files import REMAKE, at, lines, own_json, read_object
+from longmark.records.manifest_types import check_manifest
 from longmark.records.pair import own_example_of
 from longmark.records.parts import Part
 from longmark.records.verdicts import together
@@ -122,6 +123,7 @@ def _run(path: Path) -> _Run:
             raise TypeError("its settings are missing")
         if not all(isinstance(session, dict) for session in manifest["sessions"]):
             raise TypeError("a session is no object")
+        check_manifest(manifest, file)
         return _Run(path, manifest, Part.of_json(orjson.dumps(manifest["part"])))
     except (ValueError, KeyError, TypeError) as error:
         raise UserError(f"{file} is damaged ({error}); {REMAKE}") from None

@@ -31,6 +31,7 @@ CITED_KEYS = (
 
 _METRICS = Path(__file__).parents[1] / "metrics"
 _TITLE = re.compile(r": | \(")  # ends the title of a docstring
+_ENDPOINT = re.compile(r"@(?![a-z_]+=)")
 _PLAIN = "/:+#*"  # beside letters, digits and `_.-~`, which are never escaped
 
 
@@ -101,8 +102,14 @@ def settings_in(signature: str) -> dict[str, str]:
     return said
 
 
-def escaped(text: str) -> str:
-    return quote(text, safe=_PLAIN)
+def without_endpoint(name: str) -> str:
+    """The name of a model without the `@URL` of its endpoint. `@key=value` says how it is used, and stays."""
+    return _ENDPOINT.split(name)[0]
+
+
+def escaped(text: str, also: str = "") -> str:
+    """Percent-escaped as in a name. also: characters that stand as they are here, beside the usual ones."""
+    return quote(text, safe=_PLAIN + also)
 
 
 def written(value: Any) -> str:

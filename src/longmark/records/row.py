@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import math
-import re
 from dataclasses import dataclass, field, fields
 from functools import cache
 from typing import Annotated, Any, ClassVar
@@ -13,7 +12,7 @@ import orjson
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from longmark.records.files import parse_json
-from longmark.records.metric_name import escaped, written
+from longmark.records.metric_name import escaped, without_endpoint, written
 from longmark.records.same import all_canonical
 from longmark.records.values import found, in_one_line
 
@@ -46,8 +45,6 @@ JUDGING = ("scoring", "temperature", "samples", "reasons")
 """How the judges of a judged score were asked, in the parameters of its signature."""
 
 _NO_OTHERS = ConfigDict(extra="forbid")
-
-_ENDPOINT = re.compile(r"@https?://")  # what follows another @ says how the model is used
 
 
 @dataclass(slots=True)
@@ -112,7 +109,7 @@ class Signature:
         usual = {"samples": 1, "reasons": False}
         said = {key: self.params.get(key, usual.get(key)) for key in JUDGING if "scoring" in self.params}
         said |= {"seed": self.seed} if self.models or self.prompts else {}
-        said |= {role: "+".join(_ENDPOINT.split(name)[0] for name in names) for role, names in self.models.items()}
+        said |= {role: "+".join(without_endpoint(name) for name in names) for role, names in self.models.items()}
         if unsent := sorted({word.removeprefix("no ") for words in self.settled.values() for word in words}):
             said["unsent"] = "+".join(unsent)
         for key, value in (("prompts", self.prompts), ("configured", self.configured)):
@@ -123,7 +120,7 @@ class Signature:
         said |= {"metric": self.params["version"]} if "version" in self.params else {}
         said |= {"source": str(self.params["source"])[:8]} if "source" in self.params else {}
         said |= {"version": self.version} if self.version else {}
-        return "|".join([metric, *(f"{key}:{escaped(written(value))}" for key, value in said.items())])
+        return "|".join([metric, *(f"{key}:{escaped(written(value), '@=')}" for key, value in said.items())])
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from datetime import date, datetime
 from typing import Any
 
 from longmark.records import Usage
+from longmark.records.metric_name import without_endpoint
 from longmark.records.parts import merged_in_part
 from longmark.report.choices import Agreement, agrees
 from longmark.report.choices import bar as choices_bar
@@ -56,7 +57,7 @@ def _judges(manifests: Sequence[Manifest]) -> str:
     models = roles.get("judge") or {name: None for names in roles.values() for name in names}
     counts: dict[str, int] = {}
     for name in models:
-        short = upright(name.split("@http")[0]) or upright(name)
+        short = upright(without_endpoint(name)) or upright(name)
         counts[short] = counts.get(short, 0) + 1
     shown = [name if count == 1 else f"{name} (at {count} addresses)" for name, count in counts.items()]
     return f" by {listed(shown)}" if shown else " without a model"

@@ -9,6 +9,7 @@ from typing import Any
 
 from longmark.errors import UserError
 from longmark.records.files import REMAKE, read_object
+from longmark.records.manifest_types import check_manifest
 from longmark.records.verdicts import UnreadableJudge, unreadable
 from longmark.scores.clusters import QUESTION
 from longmark.scores.files import source_of, sources_of
@@ -109,7 +110,9 @@ def read_manifest(run: Path) -> Manifest:
     path = run / "manifest.json"
     if not run.is_dir() or not path.exists():
         return Manifest(run, {})
-    return Manifest(run, read_object(path, REMAKE))
+    manifest = read_object(path, REMAKE)
+    check_manifest(manifest, path)
+    return Manifest(run, manifest)
 
 
 def cluster_of(given: str | None, runs: Iterable[Path]) -> str:
