@@ -145,7 +145,7 @@ def test_eight_million_empty_lists_take_no_more_memory_than_their_text(name: str
     (tmp_path / name).write_text(f"[{wide}]" if name == "a.json" else f"{wide}\n")
     # A process begins with the peak of the one that started it: the tests' own would hide what is measured.
     small = "import subprocess, sys; sys.exit(subprocess.call([sys.executable, '-c', *sys.argv[1:]]))"
-    words = [sys.executable, "-c", small, PEAK, tmp_path / name]
+    words = [sys.executable, "-c", small, PEAK, str(tmp_path / name)]
     done = subprocess.run(words, capture_output=True, text=True, check=True)
     message, peak = done.stdout.splitlines()
     assert "more than the limit of 2,000,000" in message
