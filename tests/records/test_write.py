@@ -77,7 +77,7 @@ ROWS = st.builds(
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(rows=st.lists(ROWS, max_size=4, unique_by=lambda row: (row.example_id, row.system)))
 def test_rows_come_back(tmp_path_factory: pytest.TempPathFactory, suffix: str, rows: list[Row]) -> None:
     check_suffix(suffix)
@@ -87,7 +87,7 @@ def test_rows_come_back(tmp_path_factory: pytest.TempPathFactory, suffix: str, r
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(examples=st.lists(EXAMPLES, min_size=1, max_size=4, unique_by=lambda example: example.id))
 def test_examples_come_back(tmp_path_factory: pytest.TempPathFactory, suffix: str, examples: list[Example]) -> None:
     check_suffix(suffix)
