@@ -265,6 +265,27 @@ def test_an_adapter_is_loaded_beside_the_model_and_each_request_says_whether_it_
     assert [body["n_probs"] for body in after.asked[1:3]] == [1000, 1_000_000]
 
 
+def test_calls_that_wait_for_their_turn_find_the_model_that_is_loaded_again_with_an_adapter(
+    fake: Callable[[], LlamaCpp], tmp_path: Path
+) -> None:
+    def chat(model: LlamaCpp) -> asyncio.Task[ChatReply]:
+        return asyncio.create_task(model.chat(ChatRequest((Message("user", "x"),))))
+
+    async def use(model: LlamaCpp) -> list[ChatReply | tuple[float, Any]]:
+        await chat(model)
+        async with model._turns.turn(None):  # a call is under way while the adapter is named
+            model.use_adapter(tmp_path / "adapter.gguf")
+            checking = asyncio.create_task(model.log_odds([7], [121, 89], [110], adapter=True))
+            while not model._turns._waiting:
+                await asyncio.sleep(0)
+            late = asyncio.create_task(model._logprob([7], 121))  # it has passed the start, and waits
+            await asyncio.sleep(0)
+        return await asyncio.gather(checking, late)
+
+    assert len(run_with(fake, use)) == 2
+    assert len(_FakeServer.made) == 2
+
+
 def test_a_runtime_without_adapters_and_words_without_a_probability_are_refused(
     fake: Callable[[], LlamaCpp], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

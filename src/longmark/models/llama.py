@@ -211,17 +211,21 @@ class LlamaCpp:
 
     async def _start(self) -> None:
         async with self._starting:
-            if self._endpoint is not None and self._loaded != self._adapter:
-                async with self._turns.turn(None):
-                    await self.close()
             if self._endpoint is None:
-                key = secrets.token_urlsafe(24)
-                self._server = await asyncio.to_thread(self._load, key)
-                endpoint = Endpoint(self._server.listening_address, Key(key, "llama.cpp"), timeout=_TIMEOUT)
-                endpoint.host = self.name  # in messages
-                properties = await endpoint.post(endpoint.url("/props"), None)
-                self._window = properties["default_generation_settings"]["n_ctx"]
-                self._endpoint = endpoint
+                await self._serve()
+            elif self._loaded != self._adapter:
+                async with self._turns.turn(None):  # until the new server is there: whoever waits would find none
+                    await self.close()
+                    await self._serve()
+
+    async def _serve(self) -> None:
+        key = secrets.token_urlsafe(24)
+        self._server = await asyncio.to_thread(self._load, key)
+        endpoint = Endpoint(self._server.listening_address, Key(key, "llama.cpp"), timeout=_TIMEOUT)
+        endpoint.host = self.name  # in messages
+        properties = await endpoint.post(endpoint.url("/props"), None)
+        self._window = properties["default_generation_settings"]["n_ctx"]
+        self._endpoint = endpoint
 
     def _load(self, key: str) -> Any:
         xllamacpp = _runtime()
