@@ -271,13 +271,14 @@ def test_calls_that_wait_for_their_turn_find_the_model_that_is_loaded_again_with
     def chat(model: LlamaCpp) -> asyncio.Task[ChatReply]:
         return asyncio.create_task(model.chat(ChatRequest((Message("user", "x"),))))
 
-    async def use(model: LlamaCpp) -> list[ChatReply | tuple[float, Any]]:
+    async def use(model: LlamaCpp) -> tuple[Any, Any]:
         await chat(model)
         async with model._turns.turn(None):  # a call is under way while the adapter is named
             model.use_adapter(tmp_path / "adapter.gguf")
             checking = asyncio.create_task(model.log_odds([7], [121, 89], [110], adapter=True))
-            while not model._turns._waiting:
+            for _ in range(5):
                 await asyncio.sleep(0)
+            assert model._turns._waiting
             late = asyncio.create_task(model._logprob([7], 121))  # it has passed the start, and waits
             await asyncio.sleep(0)
         return await asyncio.gather(checking, late)
