@@ -147,6 +147,19 @@ def adapter_path() -> Path:
         return path
 
 
+def adapter_hash() -> str:
+    """The SHA-256 that the adapter's file should have; the file is not read."""
+    return cast(str, _description()["adapter"]["sha256"])
+
+
+def identity_of(form: Form, model: str, embedder: str | None, adapter: str | None) -> str:
+    """What the replies of a checker are stored under: everything that changes a probability. model, embedder: their
+    identities; adapter: the SHA-256 of its file."""
+    parts = (repr(form), _description()["evidence_tokens"], MOST_WINDOWS, model, embedder, adapter)
+    content = "\0".join(map(str, parts))
+    return f"claim-checker:{_VERSION}:{hashlib.sha256(content.encode()).hexdigest()[:32]}"
+
+
 @dataclass(frozen=True, slots=True)
 class _Window:
     """A part of the evidence: its text, and the tokens of the prompt up to its end."""
@@ -178,9 +191,9 @@ class ClaimChecker:
         self._limit: int = _description()["evidence_tokens"]
         self._fixed: dict[str, list[int]] = {}
         self._vectors: OrderedDict[str, Any] = OrderedDict()
-        parts = (repr(form), self._limit, MOST_WINDOWS, model.identity)
-        content = "\0".join(map(str, (*parts, embedder and embedder.identity, adapter and sha256(adapter))))
-        self.identity = f"claim-checker:{_VERSION}:{hashlib.sha256(content.encode()).hexdigest()[:32]}"
+        self.identity = identity_of(
+            form, model.identity, embedder.identity if embedder else None, sha256(adapter) if adapter else None
+        )
         if adapter is not None:
             model.use_adapter(adapter)
 
