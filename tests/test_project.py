@@ -99,8 +99,9 @@ def test_the_schema_takes_what_the_reader_takes() -> None:
     made = project.schema()
     jsonschema.Draft202012Validator.check_schema(made)
     jsonschema.validate(yaml.safe_load(RUN), made)
+    jsonschema.validate({"runs": {"a.b": {}, "bot-1.8": {}}}, made)
     bad: dict[str, Any]
-    for bad in ({"runs": {"a.b": {}}}, {"runs": {"a": {"metric": "x"}}}, {"run": {"limit": "x"}}, {"comapre": {}}):
+    for bad in ({"runs": {"a/b": {}}}, {"runs": {"a": {"metric": "x"}}}, {"run": {"limit": "x"}}, {"comapre": {}}):
         with pytest.raises(jsonschema.ValidationError):
             jsonschema.validate(bad, made)
 
@@ -266,6 +267,13 @@ def test_the_name_of_a_run_may_have_dots(name: str, capsys: pytest.CaptureFixtur
     assert read("run other-1.9")["base"] == Path("runs") / name
     assert in_process(["run", "bot-1.7"]) == 2
     assert "unknown run of longmark.yaml: bot-1.7. " in capsys.readouterr().err
+
+
+def test_a_misspelt_name_with_a_dot_is_neither_file_nor_run(capsys: pytest.CaptureFixture[str]) -> None:
+    written("runs: {nightly.main: {examples: a.jsonl, metrics: [score.readability]}}")
+    assert in_process(["run", "nightly.mian"]) == 2
+    said = "nightly.mian is no file, and no run of longmark.yaml. Did you mean nightly.main?"
+    assert said in capsys.readouterr().err
 
 
 def test_a_file_of_examples_is_no_name_of_a_run(capsys: pytest.CaptureFixture[str]) -> None:

@@ -57,12 +57,12 @@ class BadInput(UserError):
 
 
 class UnknownName(UserError):
-    """A name that does not exist, with the nearest ones that do."""
+    """A name that does not exist, with the nearest ones that do (`near`)."""
 
     def __init__(self, kind: str, name: str, known: Iterable[str], hint: str = "") -> None:
         short = [one for one in islice(known, _COMPARED) if len(one) <= _LONGEST]  # its time grows with their product
-        near = difflib.get_close_matches(name[:_LONGEST], short, n=3, cutoff=0.5)
-        maybe = f" Did you mean {' or '.join(near)}?" if near else ""
+        self.near = difflib.get_close_matches(name[:_LONGEST], short, n=3, cutoff=0.5)
+        maybe = f" Did you mean {' or '.join(self.near)}?" if self.near else ""
         super().__init__(f"unknown {kind}: {name}.{maybe}{' ' + hint if hint else ''}")
 
 

@@ -1,4 +1,4 @@
-"""The command line: one thin function a verb. `longmark VERB --help` has every option.
+"""The command line: one thin function a verb. `longmark VERB --help` has its options.
 
 Exit codes: 0 finished, also with unscored rows; 1 a bug, of longmark or a metric; 2 a usage error; 3 a gate is not
 met (`--fail-under`), a certificate is refused, or `verify` finds a difference; 4 stopped by the budget or by an
@@ -16,10 +16,10 @@ import sys
 import traceback
 from collections.abc import Sequence
 from contextlib import suppress
-from pathlib import Path
-from typing import Any
 
 from longmark.cli.arguments import BUG, INTERRUPTED, MISTAKE, NO_VALUE
+from longmark.cli.front import front_parser, page
+from longmark.cli.parsing import Parser
 from longmark.cli.terminal import plain_streams
 from longmark.deprecated import printing
 
@@ -61,7 +61,10 @@ def _run(words: Sequence[str] | None) -> int:
     arguments = argparse.Namespace()
     try:
         own, words = words is None, sys.argv[1:] if words is None else words
-        arguments = parser(words[0] if words else "").parse_args(words)
+        if not words:
+            print(page(parser()), end="", file=sys.stderr)
+            return MISTAKE
+        arguments = parser(words[0]).parse_args(words)
         verb = arguments.verb
         if isinstance(verb, str):
             module, _, name = verb.partition(":")
@@ -108,43 +111,12 @@ def _mistake(words: str, *, named: bool = True) -> int:
     return MISTAKE
 
 
-class _Parser(argparse.ArgumentParser):
-    """Refuses an unknown option with the usage of its verb and the nearest options."""
-
-    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        from longmark.errors import UnknownName
-
-        words = list(args)
-        options = words[: words.index("--") if "--" in words else None] if self._subparsers is None else []
-        for word in options:
-            option, known = word.partition("=")[0], self._option_string_actions
-            if option.startswith("--") and " " not in option and option not in known:
-                shown = [name for name, one in known.items() if one.help is not argparse.SUPPRESS]
-                self.error(str(UnknownName("option", option, [name for name in shown if name.startswith("--")])))
-        there = Path("longmark.yaml").is_file() or any(word.startswith("--config") for word in options)
-        if self.get_default("project") and there and not {"-h", "--help"} & {*options}:
-            importlib.import_module("longmark.cli.prepare").prepare(self, words)
-        found, rest = super().parse_known_args(words, namespace)
-        if rest:
-            self.error(f"unrecognized arguments: {' '.join(rest)}")
-        return found, rest
-
-
 def parser(verb: str = "") -> argparse.ArgumentParser:
     """The parser of the whole command line. verb: build the options of the verbs up to it only."""
     from longmark import __version__, plugins
 
-    top = _Parser(
-        prog="longmark",
-        description="Scores long answers with metrics and LLM judges, compares systems, and validates metrics "
-        "against human ratings.",
-        epilog="Exit codes: 0 finished; 1 a bug, of longmark or a metric; 2 a usage error, with a message that says "
-        "what to do; 3 a gate is not met (--fail-under), a certificate is refused, or verify finds a difference; "
-        "4 stopped by the budget or an endpoint, or a metric scored nothing; 5 a judge cannot be read; 130 Ctrl-C.",
-        allow_abbrev=False,
-    )
-    top.add_argument("--version", action="version", version=f"longmark {__version__}")
-    verbs = top.add_subparsers(title="verbs", required=True, metavar="VERB")
+    top = front_parser(__version__)
+    verbs = top.add_subparsers(title="verbs", required=True, metavar="VERB", parser_class=Parser)
     modules = (importlib.import_module(f"longmark.cli.{name}") for name in _MODULES)
     for add_some in (one for module in modules for one in getattr(module, "GROUPS", None) or (module.add_to,)):
         add_some(verbs)

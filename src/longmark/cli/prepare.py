@@ -69,9 +69,9 @@ def prepare(leaf: argparse.ArgumentParser, words: Sequence[str]) -> None:
 
 
 def _may_be_a_run(word: str, file: Path) -> bool:
-    """Whether a word can name a run of the file. One with the suffix of a file, such as `answers.jsonl`, is a file's
-    name, unless the project has that word as a key; so a mistake in the project stops no other command."""
-    if not Path(word).suffix[1:].isalpha():
+    """Whether a word can name a run of the file. A file that is there and has a suffix, such as `answers.jsonl`, is a
+    file, unless the project has that word as a key; so a mistake in the project stops no other command."""
+    if not _like_a_file(word) or not Path(word).exists():
         return True
     try:
         text = file.read_text("utf-8", errors="replace")
@@ -85,8 +85,18 @@ def _check_name(word: str, project: Project, *, known: bool) -> None:
     there = Path(word).exists()
     if there and word in project.runs and real(project.runs[word]["out"]) != real(word):
         raise UserError(f"{word} is a run of {project.path} and a file here; for the file, write ./{word}")
-    if not there and not known and project.runs and not Path(word).suffix[1:].isalpha():
-        raise UnknownName(f"run of {project.path}", word, project.runs, f"Its runs are {', '.join(project.runs)}.")
+    if there or known or not project.runs:
+        return
+    error = UnknownName(f"run of {project.path}", word, project.runs, f"Its runs are {', '.join(project.runs)}.")
+    if not _like_a_file(word):
+        raise error
+    if error.near:  # a name with a dot, or a file that is not there
+        raise UserError(f"{word} is no file, and no run of {project.path}. Did you mean {' or '.join(error.near)}?")
+
+
+def _like_a_file(word: str) -> bool:
+    """Whether a word has letters after its last dot: `answers.jsonl`, `nightly.main`."""
+    return Path(word).suffix[1:].isalpha()
 
 
 def _needed(project: Project, name: str, key: str) -> Any:

@@ -44,8 +44,8 @@ from longmark.records.values import found
 SCHEMA = Path(__file__).with_name("longmark.schema.json")
 """The JSON schema of the file, as it is shipped; a test holds that it is the one of `schema`."""
 
-_NOT_OF_FILES = {"config", "trust", "help", "dry_run"}
-_NAME = r"[A-Za-z0-9][A-Za-z0-9._-]*"
+_NOT_OF_FILES = {"config", "trust", "help", "help_all", "dry_run"}
+_NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
 NAMED = {"EXAMPLES": "examples", "RUN": "out", "ROWS": "out"}  # what the name of a run stands for in an argument
 _CODE = ".py"
 _SETTINGS = (".yaml", ".yml")
@@ -163,7 +163,9 @@ def load(path: Path) -> Project:
 
 def schema() -> dict[str, Any]:
     """The JSON schema of the file."""
-    return config.schema(_model())
+    made = config.schema(_model())
+    made["properties"]["runs"]["additionalProperties"] = False  # no name but those of the pattern
+    return made
 
 
 @cache

@@ -1,0 +1,98 @@
+"""The front door: what `longmark` alone and `longmark --help` show, five verbs with an example and the others by
+groups."""
+
+from __future__ import annotations
+
+import argparse
+import textwrap
+from collections.abc import Iterator, Mapping
+from shutil import get_terminal_size
+from typing import Any
+
+from longmark.cli.parsing import HelpAll, Parser
+
+FIRST = {
+    "run": "longmark run answers.jsonl --metrics ccrs --judge embedded --out runs/first",
+    "report": "longmark report runs/first --out report.html",
+    "compare": "longmark compare runs/first runs/second --out compared",
+    "metaeval": "longmark metaeval runs/first ratings.csv",
+    "annotate": "longmark annotate init runs/first --out quality.yaml",
+}
+"""The verbs that come first, each with an example."""
+
+_GROUPS = {
+    "Before a run": ("demo", "look", "init", "metrics", "prompts", "models", "doctor", "trust", "completion"),
+    "Runs": ("view", "status", "verify", "export", "split", "merge", "cache", "batches"),
+    "Statistics": ("power", "decide", "audit", "metrics-study"),
+    "Human labels": ("label", "certify"),
+    "Making data": ("questions", "vary", "defects", "dataset", "pairs", "rag", "benchmark", "validator", "train"),
+    "Papers": ("score-study", "comprehensiveness-study", "calf-study", "climaqa-study"),
+}
+_PLUGINS = "Plug-ins"  # the verbs of installed packages, and any other that no group names
+
+
+class FrontParser(Parser):
+    """The parser of the whole command line."""
+
+    def format_help(self) -> str:
+        return page(self)
+
+    def format_help_all(self) -> str:
+        return super().format_help()
+
+
+def front_parser(version: str) -> FrontParser:
+    """The parser without its verbs."""
+    parser = FrontParser(
+        prog="longmark",
+        description="Scores long answers with metrics and LLM judges, compares systems, and validates metrics "
+        "against human ratings.",
+        epilog="Exit codes: 0 finished; 1 a bug, of longmark or a metric; 2 a usage error, with a message that says "
+        "what to do; 3 a gate is not met (--fail-under), a certificate is refused, or verify finds a difference; "
+        "4 stopped by the budget or an endpoint, or a metric scored nothing; 5 a judge cannot be read; 130 Ctrl-C.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"longmark {version}")
+    parser.add_argument("--help-all", action=HelpAll, help="describe every verb and exit")
+    return parser
+
+
+def page(parser: argparse.ArgumentParser) -> str:
+    """The front page."""
+    width = max(40, get_terminal_size().columns - 2)
+    texts = dict(_verbs(parser))
+    lines = [f"usage: {parser.prog} VERB ...", "", *textwrap.wrap(parser.description or "", width), "", "Start with:"]
+    indent = max(map(len, FIRST)) + 4
+    for verb, example in FIRST.items():
+        if verb in texts:
+            lines += _entry(verb, texts[verb], indent, width)
+            lines.append(f"{' ' * indent}$ {example}")  # not wrapped: it is there to be copied
+    lines += ["", "Other verbs:"]
+    groups = _grouped(texts)
+    indent = max(map(len, groups)) + 4
+    for group, verbs in groups.items():
+        lines += _entry(group, ", ".join(verbs), indent, width)
+    more = "longmark VERB --help explains a verb; longmark --help-all describes all of them."
+    lines += ["", *textwrap.wrap(more, width), "", *textwrap.wrap(parser.epilog or "", width)]
+    return "\n".join(lines) + "\n"
+
+
+def _verbs(parser: argparse.ArgumentParser) -> Iterator[tuple[str, str]]:
+    """Each verb with the line that describes it."""
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            choices: Any = action._choices_actions
+            yield from ((choice.dest, choice.help or "") for choice in choices)
+
+
+def _grouped(texts: Mapping[str, str]) -> dict[str, list[str]]:
+    """The verbs that are not among the first, by group."""
+    groups = {group: [verb for verb in verbs if verb in texts] for group, verbs in _GROUPS.items()}
+    named = {*FIRST, *(verb for verbs in groups.values() for verb in verbs)}
+    groups[_PLUGINS] = [verb for verb in texts if verb not in named]
+    return {group: verbs for group, verbs in groups.items() if verbs}
+
+
+def _entry(head: str, text: str, indent: int, width: int) -> list[str]:
+    wrapped = textwrap.wrap(text, max(20, width - indent), break_on_hyphens=False)
+    return [f"  {head:<{indent - 2}}{wrapped[0]}", *(f"{' ' * indent}{line}" for line in wrapped[1:])]
