@@ -122,6 +122,7 @@ class Metric:
                       higher_is_better ("": the metric's own name); or a function of the domain
     models            the roles it can call: judge, generator, embedder, reranker, lm, checker
     optional          those of them that need no model: an example that needs one is then unscored
+    default_checker   the `--checker` of a run that names neither a judge nor a checker; "": none
     prompts           every prompt it can use, in any scoring
     params            a frozen dataclass with a default for every parameter; its method `ready`, if it has one, is
                       called before anything is paid for, and raises UserError where what they name cannot be used
@@ -180,6 +181,7 @@ class Metric:
     evidence: tuple[str, ...] | Mapping[str, tuple[str, ...]] | None = None
     carries: Callable[[Any, Any, str], Collection[str]] = lambda _example, _params, _part: ()
     by_part: bool = False
+    default_checker: str = ""
 
     def __post_init__(self) -> None:
         if self.view and self.view not in VIEWS:

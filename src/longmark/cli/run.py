@@ -61,7 +61,8 @@ def run(arguments: argparse.Namespace) -> int:
     base.check(arguments, arguments.out)
     options = run_options(arguments)
     with closing(open_cache(options.cache)) as cache:
-        settings = make_settings(arguments.metrics, registry_of(arguments, options, cache), options)
+        registry = registry_of(arguments, options, cache)
+        settings = make_settings(arguments.metrics, registry, options, arguments.examples)
         bounds = {name: spec.bounds for chosen in settings.selected for name, spec in chosen.scores.items()}
         if arguments.fail_under and Reading(arguments.examples, **options.reading).holds_pairs():
             bounds = dict.fromkeys(settings.scores, BOUNDS)

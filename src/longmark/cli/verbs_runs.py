@@ -167,8 +167,8 @@ def add_scoring(one: argparse.ArgumentParser) -> None:
     add(model, "--reranker", "MODEL", "the model that scores how relevant a passage is")
     add(model, "--lm", "MODEL", "the proxy model, which gives log-probabilities of a text")
     decides = (
-        "judge (default), embedded (the built-in claim checker), overlap (of words), st:MODEL (an NLI cross-encoder) "
-        "or another model"
+        "judge (default), embedded (the built-in claim checker, the default of ragchecker where no judge is named), "
+        "overlap (of words), st:MODEL (an NLI cross-encoder) or another model"
     )
     add(model, "--checker", "MODEL", f"what decides entailment: {decides}")
     add(model, "--calibrate", "FILE", "labels of your own (claim, evidence, label) that the checker is calibrated on")

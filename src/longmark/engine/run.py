@@ -15,6 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from longmark.engine.default_checker import default_checker
 from longmark.engine.session import RunResult, execute
 from longmark.engine.settings import RunOptions, Settings, check, choose, every_prompt
 from longmark.errors import UserError, options_of
@@ -53,7 +54,8 @@ def run(
     try:
         trust = Trust(chosen.trust)
         registry = Registry(call_cache, chosen.timeout, chosen.max_reply_bytes, config=chosen.config, trust=trust)
-        settings = make_settings([metrics] if isinstance(metrics, str | Metric) else metrics, registry, chosen)
+        names = [metrics] if isinstance(metrics, str | Metric) else metrics
+        settings = make_settings(names, registry, chosen, examples)
         return finish(lambda: execute(examples, settings, Path(out), call_cache, chosen))
     finally:
         call_cache.close()
@@ -71,8 +73,13 @@ def cache_path(path: str | Path | None) -> Path | str:
     return expanded(path) if path else home() / "calls.sqlite"
 
 
-def make_settings(names: Sequence[str | Metric], registry: Registry, options: RunOptions) -> Settings:
-    """The settings of a run, checked: names of metrics first, then parameters, prompts, models and what they can do."""
+def make_settings(
+    names: Sequence[str | Metric], registry: Registry, options: RunOptions, examples: ExampleSource | None = None
+) -> Settings:
+    """The settings of a run, checked: names of metrics first, then parameters, prompts, models and what they can do.
+
+    examples: what will be scored, by which a checker is chosen where none is named (`engine.default_checker`); None:
+    none is chosen."""
     domain = None
     if options.domain is not None:
         from longmark.domain import load
@@ -85,6 +92,8 @@ def make_settings(names: Sequence[str | Metric], registry: Registry, options: Ru
         named(None, f"{' and '.join(readers)} look{'s' * (len(readers) == 1)} for what the questions' domain names")
     book = from_folder(Path(options.prompts), every_prompt(selected)) if options.prompts else PromptBook()
     called = {role for chosen in selected for role in chosen.metric.models}
+    if (checker := default_checker(selected, options, examples)) is not None:
+        options = replace(options, checker=checker)
     if options.checker is not None:
         from longmark.text.overlap import named_checker
 

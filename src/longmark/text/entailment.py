@@ -119,7 +119,8 @@ def checker_of(models: Models, batch: int = BATCH) -> Checker:
         if not models.judges:
             raise NoScore(
                 "missing_input",
-                "The example carries no entailment labels and no model can decide them: add --judge or --checker.",
+                "The example carries no entailment labels and no model can decide them: add --judge or --checker "
+                "(embedded, after `longmark models install judge embedder`, or overlap, which needs no model).",
             )
         return JudgeChecker(models, models.judges[0], batch)
     if isinstance(given, RelationModel):

@@ -17,7 +17,8 @@ it entails a claim of the reference.
                 faithfulness                     supported claims / claims
 
 1. The first judge lists the claims of the answer and of the reference, with the prompt of `score.specificity`.
-2. The checker (`--checker`; by default the first judge) labels each pair as `entails`, `contradicts` or `neutral`: the
+2. The checker (`--checker`; by default the first judge, and without a judge the built-in claim checker, where it is
+   installed and the examples carry the claims) labels each pair as `entails`, `contradicts` or `neutral`: the
    reference and each claim of the answer, the answer and each claim of the reference, each passage and each claim of
    both. Only `entails` counts.
 
@@ -528,6 +529,7 @@ METRIC = Metric(
     by_part=True,
     models=("judge", "checker"),
     optional=("judge", "checker"),
+    default_checker="embedded",
     prompts=(CLAIMS, *PROMPTS),
     params=Params,
     version=3,

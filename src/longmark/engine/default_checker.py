@@ -1,0 +1,94 @@
+"""The checker of a run that names neither a judge nor a checker: the built-in claim checker, where it is installed.
+
+It decides where a metric checks claims against the passages of an answer, the examples carry the claims, and they do
+not carry the labels. With a judge the judge decides, as in the papers. The choice is told, and the signature has it.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Iterator, Sequence
+from itertools import islice
+
+from longmark.engine.settings import RunOptions
+from longmark.metrics import Selected
+from longmark.models import catalogue
+from longmark.models.registry import Name
+from longmark.records import Example, Pair
+from longmark.records.read import ExampleSource, Reading
+
+NEEDS_MODELS = ("judge", "embedder")
+NEEDS_LIBRARIES = ("xllamacpp", "numpy", "tokenizers")  # of the extra `embedded`
+
+
+def default_checker(selected: Sequence[Selected], options: RunOptions, examples: ExampleSource | None) -> str | None:
+    """The name of the checker; None where the run names one, where a judge decides, where nothing is to be checked, and
+    where it is not installed."""
+    takers = [chosen for chosen in selected if "checker" in chosen.metric.models]
+    if options.checker is not None or not takers:
+        return None
+    names = {chosen.metric.default_checker for chosen in takers}
+    if len(names) > 1 or "" in names:
+        return None  # one checker serves the run, and another metric among these wants the judge
+    (name,) = names
+    if options.judges:
+        if _are_embedded(options.judges):
+            options.tell(
+                "The embedded judge also checks the claims. docs/checkers.md compares it with the built-in claim "
+                f"checker (--checker {name})."
+            )
+        return None
+    if examples is None or not _to_check(takers, options, examples):
+        return None
+    if missing := _missing():
+        options.tell(
+            f"Nothing checks the claims: no judge and no checker is named, and {missing}. Or go on without a model: "
+            "--checker overlap"
+        )
+        return None
+    options.tell(
+        f"No judge and no checker is named: the built-in claim checker checks the claims (--checker {name}). "
+        "Word overlap needs no model: --checker overlap"
+    )
+    return name
+
+
+def _are_embedded(judges: Sequence[Name] | str) -> bool:
+    names = [judges] if isinstance(judges, str) else list(judges)
+    return all(judge in ("embedded", "embedded:judge") for judge in names)
+
+
+def _to_check(takers: Sequence[Selected], options: RunOptions, examples: ExampleSource) -> bool:
+    """Whether an example has passages, and claims without labels."""
+    return any(
+        bool(example.contexts) and _carries_claims(example) and any(chosen.checks(example) for chosen in takers)
+        for example in _examples(options, examples)
+    )
+
+
+def _carries_claims(example: Example) -> bool:
+    return example.claims is not None or example.reference_claims is not None
+
+
+def _examples(options: RunOptions, examples: ExampleSource) -> Iterator[Example]:
+    """The answers of a file or of records that can be read twice. What is wrong with a record is said by the run."""
+    if isinstance(examples, Iterator):
+        return
+    reading = Reading(examples, **{**options.reading, "skip_bad": True})
+    for _, record in islice(reading.records(), options.limit):
+        if isinstance(record, Pair):
+            yield from (record.side("a"), record.side("b"))
+        elif isinstance(record, Example):
+            yield record
+
+
+def _missing() -> str:
+    """What the built-in claim checker lacks here, and how to install it; "" for nothing."""
+    if any(importlib.util.find_spec(library) is None for library in NEEDS_LIBRARIES):
+        return (
+            "the built-in claim checker needs the extra `embedded` and its models: pip install 'longmark[embedded]', "
+            f"longmark models install {' '.join(NEEDS_MODELS)}"
+        )
+    if not all(catalogue.is_installed(model) for model in NEEDS_MODELS):
+        return f"the built-in claim checker is not installed: longmark models install {' '.join(NEEDS_MODELS)}"
+    return ""
