@@ -171,8 +171,8 @@ def test_a_sentence_longer_than_a_window_is_cut_between_words():
             TooLong,
             r"has 8\d\d tokens with the question.*split it into claims",
         ),
-        ("大坝在六月决口了。", "大坝决口了。", Unsupported, "trained on English.*--checker judge"),
-        ("The dam broke.", "Плотина прорвалась.", Unsupported, "trained on English"),
+        ("ダムが六月に決壊した。", "ダムが決壊した。", Unsupported, "tried on German and Chinese.*--checker judge"),
+        ("The dam broke.", "Плотина прорвалась.", Unsupported, "try --checker embedded@language=any"),
     ],
 )
 def test_what_it_cannot_read_has_a_clear_error_and_is_not_asked(
@@ -186,9 +186,16 @@ def test_what_it_cannot_read_has_a_clear_error_and_is_not_asked(
 
 def test_any_language_is_read_where_that_was_asked_for():
     checker, model, _ = made("embedded@language=any")
-    supported(checker, "大坝在六月决口了。", "大坝决口了。")
+    supported(checker, "Плотина прорвалась в июне.", "Плотина прорвалась.")
     assert len(model.prompts) == 1
     assert checker.name == "embedded@threshold=0.5,language=any"
+
+
+@pytest.mark.parametrize("claim", ["大坝在六月决口了。", "Der Damm brach im Juni."])
+def test_chinese_and_german_are_read_as_both_were_measured(claim: str):
+    checker, model, _ = made()
+    supported(checker, claim, claim)
+    assert len(model.prompts) == 1
 
 
 def test_the_threshold_decides_the_label_and_is_part_of_the_name_but_not_of_the_identity():

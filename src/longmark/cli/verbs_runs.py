@@ -171,6 +171,8 @@ def add_scoring(one: argparse.ArgumentParser) -> None:
         "overlap (of words), st:MODEL (an NLI cross-encoder) or another model"
     )
     add(model, "--checker", "MODEL", f"what decides entailment: {decides}")
+    text = "checker: the model of --checker is asked as the built-in claim checker is (hf:, gguf:, vLLM, llama-server)"
+    add(model, "--prompt", "FORM", text)
     add(model, "--calibrate", "FILE", "labels of your own (claim, evidence, label) that the checker is calibrated on")
     fixed = one.add_argument_group("fixed for a run folder", "a resumed run must use the same values")
     add(fixed, "--as-published", "", "use the parameters of each metric's paper, unless its name sets others")

@@ -92,12 +92,12 @@ def make_settings(
         named(None, f"{' and '.join(readers)} look{'s' * (len(readers) == 1)} for what the questions' domain names")
     book = from_folder(Path(options.prompts), every_prompt(selected)) if options.prompts else PromptBook()
     called = {role for chosen in selected for role in chosen.metric.models}
-    if (checker := default_checker(selected, options, examples)) is not None:
+    if options.prompt is None and (checker := default_checker(selected, options, examples)) is not None:
         options = replace(options, checker=checker)
-    if options.checker is not None:
+    if options.checker is not None or options.prompt is not None:
         from longmark.text.overlap import named_checker
 
-        options = replace(options, checker=named_checker(options.checker))
+        options = replace(options, checker=named_checker(options.checker, options.prompt))
     backends = registry.backends(options, called)
     if options.calibrate is not None:
         backends = replace(backends, calibration=_calibration(options, backends, selected))

@@ -14,6 +14,7 @@ AT_ENDPOINT = re.compile(r"(?P<model>.+?)@(?P<base_url>https?://.+)")  # `NAME@B
 CHATS = ("judge", "generator", "checker")  # what a chat model can be
 ROLES = ("judge", "generator", "embedder", "reranker", "lm", "checker")
 CLAIM_CHECKERS = ("embedded", "embedded-nli")  # names of the built-in claim checker, as a checker
+OTHER_CLAIM_CHECKER = "claim-checker"  # before the name of a model that is asked as the built-in one is
 
 
 @dataclass(frozen=True, slots=True)

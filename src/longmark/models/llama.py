@@ -193,9 +193,7 @@ class LlamaCpp:
                 logprobs = _candidates(more)
         if not logprobs.keys() >= {*yes, *no}:
             raise errors.RequestRefused(f"{self.name}: llama.cpp gave no probability for the words of the answer")
-        return _log_sum([logprobs[token] for token in yes]) - _log_sum([logprobs[token] for token in no]), _tokens(
-            reply
-        )
+        return log_sum([logprobs[token] for token in yes]) - log_sum([logprobs[token] for token in no]), _tokens(reply)
 
     async def close(self) -> None:
         """Stop llama.cpp and free its memory; the next call would load the model again."""
@@ -352,7 +350,7 @@ def _candidates(reply: dict[str, Any]) -> dict[int, float]:
     return {candidate["id"]: candidate["logprob"] for candidate in entries[0]["top_logprobs"]}
 
 
-def _log_sum(logprobs: Sequence[float]) -> float:
+def log_sum(logprobs: Sequence[float]) -> float:
     """The logarithm of the sum of probabilities."""
     top = max(logprobs)
     return top + math.log(math.fsum(math.exp(logprob - top) for logprob in logprobs))

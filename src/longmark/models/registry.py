@@ -15,7 +15,17 @@ from typing import TYPE_CHECKING, Any
 
 from longmark import plugins
 from longmark.errors import UserError
-from longmark.models import AT_ENDPOINT, CHATS, CLAIM_CHECKERS, FORMS, ROLES, SCHEMES, Scheme, budget
+from longmark.models import (
+    AT_ENDPOINT,
+    CHATS,
+    CLAIM_CHECKERS,
+    FORMS,
+    OTHER_CLAIM_CHECKER,
+    ROLES,
+    SCHEMES,
+    Scheme,
+    budget,
+)
 from longmark.models.budget import Price
 from longmark.models.cache import CallCache
 from longmark.models.handles import Backends
@@ -44,6 +54,8 @@ _CLASSES = {  # dialect, role at an endpoint, or scheme with a role -> module an
     "st embedder": "sentence.SentenceTransformerEmbedder",
     "embedded embedder": "minilm.MiniLM",
     "llama": "llama.LlamaCpp",
+    "claims": "http_claims.HttpClaims",
+    "hf claims": "transformers_claims.TransformersClaims",
 }
 _VERSION = {"anthropic": {"anthropic-version": "2023-06-01"}}  # of the API, which Anthropic requires
 NO_SCHEME = "the base URL after the @ must begin with http:// or https://"
@@ -62,6 +74,7 @@ class ModelNames:
     lm: Name | None = None
     checker: Name | None = None
     calibrate: str | Path | None = None  # labels that the checker is calibrated on
+    prompt: str | None = None  # how the checker is asked: `checker`, as the built-in claim checker
 
 
 class Registry:
@@ -145,15 +158,19 @@ class Registry:
         if _is_claim_checker(role, name):
             return import_module("longmark.text.claim_checker").ClaimChecker.opened(name, self.open)
         prefix, _, rest = name.partition(":")
+        shown_role = role
+        if role == "claims":
+            _check_asked_by_tokens(name, prefix)
+            shown_role = "checker"
         point = None
         if (scheme := SCHEMES.get(prefix)) is None and ":" in name and AT_ENDPOINT.fullmatch(name) is None:
             point = plugins.installed("models").get(prefix)
             scheme = plugins.loaded(point, Scheme) if point is not None else None
         if scheme is not None:
-            if role not in scheme.roles:
-                raise UserError(f"--{role} {name}: {scheme.form} can be {scheme.shown_roles}, not {role}")
+            if role not in (scheme.roles if point is not None else (*scheme.roles, "claims")):
+                raise UserError(f"--{shown_role} {name}: {scheme.form} can be {scheme.shown_roles}, not {role}")
             if not rest and not scheme.form.startswith("embedded"):
-                raise UserError(f"--{role} {name}: expected {scheme.form}")
+                raise UserError(f"--{shown_role} {name}: expected {scheme.form}")
         if role == "reranker" and prefix in ("embedded", "gguf"):
             from longmark.models.rerank_embedded import LogOddsReranker
 
@@ -178,9 +195,9 @@ class Registry:
             return self._http(_Served(role, model, f"{model}@{base_url}"), base_url, key_for(base_url))
         entry = self._entry(name)
         if entry is None:
-            raise UserError(f"--{role} {self._unknown(role, name)}")
+            raise UserError(f"--{shown_role} {self._unknown(shown_role, name)}")
         if role not in CHATS and entry.dialect in ("anthropic", "gemini"):
-            raise UserError(f"--{role} {name}: the dialect {entry.dialect} can be {', '.join(CHATS)}, not {role}")
+            raise UserError(f"--{shown_role} {name}: the dialect {entry.dialect} can be {', '.join(CHATS)}, not {role}")
         if self._sends and self._config is not None and self._config.path is not None:
             self.trust.require(self._config.path, entry.reach(name))
         key = entry.key(name) if self._sends else None
@@ -242,7 +259,20 @@ class Registry:
 
 
 def _is_claim_checker(role: str, name: str) -> bool:
-    return role == "checker" and name.partition("@")[0] in CLAIM_CHECKERS and AT_ENDPOINT.fullmatch(name) is None
+    if role != "checker":
+        return False
+    if name.partition(":")[0].partition("@")[0] == OTHER_CLAIM_CHECKER:
+        return True
+    return name.partition("@")[0] in CLAIM_CHECKERS and AT_ENDPOINT.fullmatch(name) is None
+
+
+def _check_asked_by_tokens(name: str, prefix: str) -> None:
+    """UserError for a model that is not asked as the built-in claim checker is."""
+    if prefix in ("openai", "anthropic", "gemini", "st", "embedded"):
+        raise UserError(
+            f"--checker {name} --prompt checker: the prompt of the claim checker is for hf:NAME, gguf:PATH and models "
+            "of the Qwen2 family that vLLM or llama-server serve (NAME@BASE_URL); embedded asks with it by itself"
+        )
 
 
 def _class_of(*keys: str) -> Any:
@@ -290,7 +320,7 @@ def _opened(point: EntryPoint, scheme: Scheme, role: str, name: str) -> Any:
 def _on_this_machine(prefix: str, role: str, name: str) -> Any:
     """The backend of a name without an endpoint."""
     if prefix in ("hf", "st"):
-        return _class_of(prefix, f"{prefix} {role}")(name)
+        return _class_of(f"{prefix} {role}", prefix)(name)
     from longmark.models import catalogue
 
     if prefix == "embedded":

@@ -12,6 +12,10 @@ greatest probability counts. Of more than eight windows those eight are read who
 `embedded-nli` is the same model without the adapter, asked whether the premise entails the hypothesis; its probability
 is that of Yes against No. Settings follow the name: `embedded@threshold=0.7`, `embedded@language=any`.
 
+`claim-checker:MODEL` asks another model in the same way (`--checker MODEL --prompt checker`): `hf:NAME` with the
+adapter through peft, `hf:NAME+FOLDER` with one of the user's, `gguf:PATH` with the adapter, or a served model that
+gives log-probabilities of tokens (`models.http_claims`).
+
 The prompt, its token ids, the curve and the hash of the adapter are in `models/claim-checker.json`
 (design/claim-checker.md).
 """
@@ -21,26 +25,25 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import re
 import sys
 import unicodedata
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import as_file, files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from longmark import errors
 from longmark.concurrency import concurrently
 from longmark.home import sha256
+from longmark.models import OTHER_CLAIM_CHECKER
 from longmark.models.protocols import Capabilities, RelationReply, Tokens, total_tokens
 from longmark.text.pieces import pieces, utf8_size
 from longmark.text.sentences import sentence_spans, sentences
 
 if TYPE_CHECKING:
-    from longmark.models.llama import LlamaCpp
     from longmark.models.protocols import Embedder
 
 THRESHOLD = 0.5
@@ -51,29 +54,42 @@ MOST_BYTES = 4_000_000  # of evidence, about a million tokens
 _VERSION = 1
 _WIDTH = 64  # calls at once: the model still reads one at a time, and chooses which to read first
 _KEPT_VECTORS = 20_000
-_CONTROL = re.compile(r"(<\|\w+\|>)")
-_FOREIGN = 0.5  # share of the letters that are not Latin, from which a text is no English
+_READ = ("LATIN", "CJK UNIFIED")
+"""How the Unicode names of letters begin whose languages were measured: English, German and Chinese, on translations of
+the same pairs (docs/checkers.md). The model was trained on English."""
+_FOREIGN = 0.5  # share of other letters from which a text is not read
 
 
 @dataclass(frozen=True, slots=True)
 class CheckerSettings:
-    """What a name of `--checker` says. kind: `embedded` or `embedded-nli`."""
+    """What a name of `--checker` says. kind: `embedded`, `embedded-nli` or `claim-checker`; model: what is asked where
+    the kind does not say it."""
 
     kind: str
     threshold: float = THRESHOLD
     language: str = "en"
+    model: str = ""
 
     @property
     def name(self) -> str:
         """The name with everything that changes a label."""
         language = "" if self.language == "en" else f",language={self.language}"
-        return f"{self.kind}@threshold={self.threshold:g}{language}"
+        model = f":{self.model}" if self.model else ""
+        return f"{self.kind}@threshold={self.threshold:g}{language}{model}"
 
 
 def checker_settings(name: str) -> CheckerSettings:
     """The settings in a name such as `embedded@threshold=0.7`. UserError for one that is none."""
-    kind, _, rest = name.partition("@")
-    settings = CheckerSettings(kind)
+    head, _, model = name.partition(":")
+    kind, _, rest = head.partition("@")
+    if (kind == OTHER_CLAIM_CHECKER) != bool(model):
+        raise errors.UserError(
+            f"--checker {name}: {kind} is followed by a model, as in {OTHER_CLAIM_CHECKER}:hf:FOLDER"
+            if kind == OTHER_CLAIM_CHECKER
+            else f"--checker {name}: {kind} is a model already; to ask another one with the prompt of the claim "
+            f"checker, write --checker {model} --prompt checker"
+        )
+    settings = CheckerSettings(kind, model=model)
     for setting in filter(None, rest.split(",")):
         key, _, value = setting.partition("=")
         if key == "threshold":
@@ -123,8 +139,8 @@ def _description() -> dict[str, Any]:
 
 
 def form_of(kind: str) -> Form:
-    """The form of `embedded` or `embedded-nli`."""
-    entry = _description()[kind]
+    """The form of a kind of checker. `claim-checker` has that of `embedded`."""
+    entry = _description()["embedded" if kind == OTHER_CLAIM_CHECKER else kind]
     first, second = entry["prompt"]
     return Form((first, second), tuple(entry["yes"]), tuple(entry["no"]), **entry["curve"])
 
@@ -168,10 +184,45 @@ class _Window:
     ids: tuple[int, ...]
 
 
+def _embedder_of(open_model: Callable[[str, str], Any]) -> Embedder:
+    return cast("Embedder", open_model("embedder", "embedded:embedder"))
+
+
+class TokenModel(Protocol):
+    """A causal language model that is asked with token ids."""
+
+    name: str
+    identity: str
+
+    def use_adapter(self, path: Path) -> None:
+        """Loads a LoRA adapter in llama.cpp's format beside the model, from the next call on."""
+
+    async def token_ids(self, text: str, *, control: bool = False) -> list[tuple[int, str]]:
+        """The tokens of a text with their pieces. control: whether the text may hold control tokens."""
+        ...
+
+    async def log_odds(
+        self,
+        prompt: Sequence[int],
+        yes: Sequence[int],
+        no: Sequence[int],
+        *,
+        adapter: bool = False,
+        shared: Hashable = None,
+    ) -> tuple[float, Tokens]:
+        """log P(yes) - log P(no) of the token after a prompt. adapter: whether the adapter counts; shared: what the
+        prompt begins with, for a model that keeps what it read."""
+        ...
+
+    async def close(self) -> None: ...
+
+
 class ClaimChecker:
     """A `RelationModel` that reads evidence and claim together. One process serves it and the embedded judge.
 
-    model: the judge's; embedder: for the closest sentence, None where the form does not look at it.
+    model: what is asked; embedder: for the closest sentence, None where the form does not look at it. A served model's
+    `endpoint`, its settings and its name there are the checker's too, as prices and limits go by them; each pair is
+    then a call of its own.
     """
 
     capabilities = Capabilities()
@@ -179,7 +230,7 @@ class ClaimChecker:
     piece = sys.maxsize  # windows are made here, by tokens
 
     def __init__(
-        self, settings: CheckerSettings, form: Form, model: LlamaCpp, embedder: Embedder | None, adapter: Path | None
+        self, settings: CheckerSettings, form: Form, model: TokenModel, embedder: Embedder | None, adapter: Path | None
     ) -> None:
         self._settings = settings
         self.name = settings.name
@@ -196,25 +247,32 @@ class ClaimChecker:
         )
         if adapter is not None:
             model.use_adapter(adapter)
+        served: Any = model
+        if hasattr(served, "endpoint"):
+            self.endpoint, self.settings, self.model = served.endpoint, served.settings, served.model
+            self.width, self.batch = None, 1
 
     @classmethod
-    def opened(cls, name: str, open_model: Any) -> ClaimChecker:
-        """The checker of a name. open_model: (role, name) -> a backend, so that judge and checker share one process.
-        ModelNotInstalled, MissingExtra, UserError."""
+    def opened(cls, name: str, open_model: Callable[[str, str], Any]) -> ClaimChecker:
+        """The checker of a name. open_model: (role, name) -> a backend, so that judge and checker share one process;
+        the role `claims` gives a `TokenModel`. ModelNotInstalled, MissingExtra, UserError."""
         settings = checker_settings(name)
         form = form_of(settings.kind)
-        adapter = adapter_path() if settings.kind == "embedded" else None
-        embedder = open_model("embedder", "embedded:embedder") if form.cosine else None
-        return cls(settings, form, open_model("judge", "embedded:judge"), embedder, adapter)
+        embedder = _embedder_of(open_model) if form.cosine else None
+        name = settings.model or "embedded:judge"
+        model = open_model("judge" if name.startswith(("embedded:", "gguf:")) else "claims", name)
+        plain = settings.kind == "embedded-nli" or getattr(model, "brings_adapter", False)
+        return cls(settings, form, model, embedder, None if plain else adapter_path())
 
     async def classify(self, premise: str, hypotheses: Sequence[str]) -> RelationReply:
         """(entails, 0, neutral) of each hypothesis, in their order.
 
         TooLong for evidence of more than `MOST_BYTES`, or a claim longer than a window; Unsupported for a text in
-        another script than the adapter's; RequestRefused for a text that is blank."""
+        a script that was not measured; RequestRefused for a text that is blank."""
         if not hypotheses:
             return RelationReply(())
         self._check(premise, hypotheses)
+        await self._check_template()
         windows = await self._windows(premise)
         claims = [await self._claim_ids(claim) for claim in hypotheses]
         cosines = [await self._cosines(window.text, hypotheses) for window in windows]
@@ -263,9 +321,25 @@ class ClaimChecker:
             foreign = next((text for text in (premise, *hypotheses) if _foreign(text)), None)
             if foreign is not None:
                 raise errors.Unsupported(
-                    f"{self.name} was trained on English, and most letters of {foreign.strip()[:40]!r} are of another "
-                    f"script; use --checker judge with a model of that language, or try "
-                    f"{self._settings.kind}@language=any and calibrate it on labels of your own"
+                    f"{self.name} was trained on English and tried on German and Chinese, and most letters of "
+                    f"{foreign.strip()[:40]!r} are of another script; use --checker judge with a model of that "
+                    f"language, or try {self._any_language} and calibrate it on labels of your own"
+                ).unsent()
+
+    @property
+    def _any_language(self) -> str:
+        """The option that reads any language."""
+        other = self._settings.kind == OTHER_CLAIM_CHECKER
+        return f"--{'prompt checker' if other else f'checker {self._settings.kind}'}@language=any"
+
+    async def _check_template(self) -> None:
+        """RequestRefused for a model that does not have the control tokens and the answers of the prompt as tokens."""
+        mark = self._form.prompt[0].partition("|>")[0] + "|>"
+        for word in (mark, self._form.yes[0], self._form.no[0]):
+            if len(await self._prompt_ids(word)) != 1:
+                raise errors.RequestRefused(
+                    f"{self.name}: the prompt of the claim checker is for models of the Qwen2 family, and "
+                    f"{self._model.name} has no token {word}; name such a model, or leave out --prompt checker"
                 ).unsent()
 
     async def _windows(self, evidence: str) -> list[_Window]:
@@ -364,5 +438,5 @@ def _normal(text: str) -> str:
 
 def _foreign(text: str) -> bool:
     letters = [character for character in text[:4000] if character.isalpha()]
-    latin = sum(unicodedata.name(character, "").startswith("LATIN") for character in letters)
-    return bool(letters) and len(letters) - latin > _FOREIGN * len(letters)
+    read = sum(unicodedata.name(character, "").startswith(_READ) for character in letters)
+    return bool(letters) and len(letters) - read > _FOREIGN * len(letters)

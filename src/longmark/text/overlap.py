@@ -14,6 +14,8 @@ from functools import partial
 from typing import Any
 
 from longmark.concurrency import aside
+from longmark.errors import UserError
+from longmark.models import OTHER_CLAIM_CHECKER
 from longmark.models.protocols import Capabilities
 from longmark.text.calibration import BEHIND
 from longmark.text.entailment import ENTAILS, NEUTRAL, Relation
@@ -80,14 +82,32 @@ def _relation(share: float | None) -> Relation:
     return Relation(ENTAILS if support >= THRESHOLD else NEUTRAL, entails=support)
 
 
-def named_checker(name: Any) -> Any:
+def named_checker(name: Any, prompt: str | None = None) -> Any:
     """The checker for a value of `--checker`: None for the judge, the word-overlap checker, or any other name or
-    backend unchanged. `embedded-judge` is the embedded judge, asked as any judge is."""
+    backend unchanged. `embedded-judge` is the embedded judge, asked as any judge is.
+
+    prompt: a value of `--prompt`: `checker`, with settings behind it (`checker@threshold=0.7`), asks the model as the
+    built-in claim checker is asked. UserError for another one, or where there is no model to ask so."""
+    if prompt is not None:
+        return _asked_as_checker(name, prompt)
     if name == "overlap":
         return OverlapChecker()
     if name == "embedded-judge":
         return "embedded:judge"
     return None if name in (None, "judge") else name
+
+
+def _asked_as_checker(name: Any, prompt: str) -> str:
+    kind, at, settings = prompt.partition("@")
+    if kind != "checker":
+        raise UserError(f"--prompt {prompt}: expected checker, or checker@threshold=PROBABILITY")
+    if not isinstance(name, str) or name in ("judge", "overlap", "embedded-judge"):
+        raise UserError(
+            f"--prompt {prompt}: it is how the model of --checker is asked, and "
+            + (f"--checker {name} names none" if isinstance(name, str) else "--checker names none")
+            + "; name one: --checker hf:NAME, gguf:PATH or NAME@BASE_URL"
+        )
+    return f"{OTHER_CLAIM_CHECKER}{at}{settings}:{name}"
 
 
 def checker_of_run(signed: str) -> Any:
