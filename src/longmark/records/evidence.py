@@ -234,10 +234,12 @@ class SupportedClaim(Claim):
     """A claim of the answer. passages: numbers, from 1, of those that entail it; reference: its relation to the
     reference, None where that is not known; quote: where the answer makes it, word for word. Whether it is supported
     depends on what the metric judges by (`report.support.Basis`). passages_probability, reference_probability: that it
-    is entailed by the passage that most entails it, and by the reference, where the checker gives probabilities."""
+    is entailed by the passage that most entails it, and by the reference, where the checker gives probabilities; sent:
+    the claim with what stands before it, where that was checked (`text.context`)."""
 
     passages: list[int] = []
     reference: str | None = None
+    sent: str | None = None
     passages_probability: float | None = None
     reference_probability: float | None = None
     quote: str | None = None
@@ -245,9 +247,10 @@ class SupportedClaim(Claim):
 
 class ExpectedClaim(Claim):
     """A claim of the reference. answer: the relation of the answer to it, answer_probability: that it is entailed;
-    passages, passages_probability: as of `SupportedClaim`."""
+    passages, passages_probability, sent: as of `SupportedClaim`."""
 
     answer: str | None = None
+    sent: str | None = None
     passages: list[int] = []
     answer_probability: float | None = None
     passages_probability: float | None = None

@@ -139,6 +139,10 @@ class CalibratedChecker:
     def name(self) -> str:
         return self.inner.name + self.calibration.suffix
 
+    @property
+    def context(self) -> bool:
+        return getattr(self.inner, "context", False)
+
     async def relations(self, premise: str, hypotheses: Sequence[str]) -> list[Relation]:
         curve = await self.calibration.curve(self.inner)
         return [_through(curve, one) for one in await self.inner.relations(premise, hypotheses)]

@@ -10,7 +10,8 @@ Evidence is read whole up to 760 tokens; longer evidence in windows of whole sen
 greatest probability counts. Of more than eight windows those eight are read whose sentences are closest to the claim.
 
 `embedded-nli` is the same model without the adapter, asked whether the premise entails the hypothesis; its probability
-is that of Yes against No. Settings follow the name: `embedded@threshold=0.7`, `embedded@language=any`.
+is that of Yes against No. Settings follow the name: `embedded@threshold=0.7`, `embedded@language=any`,
+`embedded@context=before`.
 
 `claim-checker:MODEL` asks another model in the same way (`--checker MODEL --prompt checker`): `hf:NAME` with the
 adapter through peft, `hf:NAME+FOLDER` with one of the user's, `gguf:PATH` with the adapter, or a served model that
@@ -62,18 +63,21 @@ _FOREIGN = 0.5  # share of other letters from which a text is not read
 
 @dataclass(frozen=True, slots=True)
 class CheckerSettings:
-    """What a name of `--checker` says. kind: `embedded`, `embedded-nli` or `claim-checker`; model: what is asked where
-    the kind does not say it."""
+    """What a name of `--checker` says. kind: `embedded`, `embedded-nli` or `claim-checker`; context: `before` sends a
+    claim that points back behind the sentence before it (`text.context`); model: what is asked where the kind does not
+    say it."""
 
     kind: str
     threshold: float = THRESHOLD
     language: str = "en"
+    context: str = "none"
     model: str = ""
 
     @property
     def name(self) -> str:
         """The name with everything that changes a label."""
         language = "" if self.language == "en" else f",language={self.language}"
+        language += "" if self.context == "none" else f",context={self.context}"
         model = f":{self.model}" if self.model else ""
         return f"{self.kind}@threshold={self.threshold:g}{language}{model}"
 
@@ -96,10 +100,12 @@ def checker_settings(name: str) -> CheckerSettings:
             settings = replace(settings, threshold=_threshold(name, value))
         elif key == "language" and value in ("en", "any"):
             settings = replace(settings, language=value)
+        elif key == "context" and value in ("none", "before"):
+            settings = replace(settings, context=value)
         else:
             raise errors.UserError(
-                f"--checker {name}: {setting!r} is no setting of the checker; it has threshold=PROBABILITY and "
-                "language=en or language=any"
+                f"--checker {name}: {setting!r} is no setting of the checker; it has threshold=PROBABILITY, "
+                "language=en or language=any, and context=none or context=before"
             )
     return settings
 
@@ -235,6 +241,7 @@ class ClaimChecker:
         self._settings = settings
         self.name = settings.name
         self.threshold = settings.threshold
+        self.context = settings.context == "before"
         self._form = form
         self._model = model
         self._embedder = embedder

@@ -76,6 +76,7 @@ class Relation:
 class Checker(Protocol):
     """Decides relations. name: as it stands in the evidence.
 
+    May have `context`: whether a claim that points back goes to it behind what stands before it (`text.context`).
     A checker that is no judge is a backend too: it has `identity`, `capabilities`, `width` and `close`
     (`models.protocols.Backend`), so that it can be given to a run.
     """
@@ -177,6 +178,10 @@ class ModelChecker:
     @property
     def name(self) -> str:
         return self.model.name
+
+    @property
+    def context(self) -> bool:
+        return getattr(self.model, "context", False)
 
     async def relations(self, premise: str, hypotheses: Sequence[str]) -> list[Relation]:
         async def of_part(part: str, hypotheses: Sequence[str]) -> list[Relation]:

@@ -55,6 +55,7 @@ from longmark.metrics.comprehensiveness._sources import (
 from longmark.models.handles import Models
 from longmark.records import Example
 from longmark.text.claims import PIECE, answer_calls
+from longmark.text.context import sent_with
 from longmark.text.entailment import BATCH, CONTRADICTS, ENTAILS, NEUTRAL, RELATION, RELATIONS, Relation, checker_of
 from longmark.text.graph import ANSWER, CONTEXT, Pair, StatementGraph
 from longmark.text.graph import Statement as Node
@@ -99,12 +100,14 @@ async def score(example: Example, models: Models, params: Params) -> Score:
     nodes = await _answer_nodes(example, models, params)
     context_side, left_out = await _context_nodes(example, models, params)
     nodes += context_side
-    asked = await _relations(nodes, models, params)
+    sent = _sent(example, nodes, models)
+    asked = await _relations(nodes, models, params, sent)
     more = {
         **refused,
         "checker": checker_of(models).name,
         "calls": {"premises": asked.inquiries, "pairs": asked.decisions, "pairs_of_the_paper": asked.pairs},
         "irrelevant": left_out,
+        **({"sent": sent} if sent else {}),
     }
     return result(asked.graph, params.empty, more)
 
@@ -161,12 +164,26 @@ def _atoms(listed: Sequence[Statement]) -> list[Statement]:
 # Relations ---------------------------------------------------------------------------------------------------------
 
 
-async def _relations(nodes: Sequence[Node], models: Models, params: Params) -> Asked:
+def _sent(example: Example, nodes: Sequence[Node], models: Models) -> dict[str, str]:
+    """What a checker that asks for context gets in place of a statement that it decides on, of those that point back.
+    As a premise a statement stays as it is."""
+    checker = checker_of(models)
+    listed = [node.text for node in nodes if node.side == ANSWER]
+    sent: dict[str, str] = {}
+    for source in sources_of(example):
+        theirs = [node.text for node in nodes if node.side == CONTEXT and source.id in node.sources]
+        sent |= sent_with(checker, theirs, source.text, example.asked)
+    return sent | dict(sent_with(checker, listed, example.answer or "", example.asked))
+
+
+async def _relations(nodes: Sequence[Node], models: Models, params: Params, sent: Mapping[str, str]) -> Asked:
     single = params.relations == "strongest"
     checker = checker_of(models, 1 if single else BATCH)
 
     async def relate(inquiries: Sequence[Inquiry]) -> list[list[Relation]]:
-        return await concurrently(lambda one: checker.relations(one.premise, one.hypotheses), inquiries)
+        return await concurrently(
+            lambda one: checker.relations(one.premise, [sent.get(text, text) for text in one.hypotheses]), inquiries
+        )
 
     if params.relations != "needed":
         return await ask_all(nodes, relate, strongest=single)

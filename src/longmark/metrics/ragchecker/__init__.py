@@ -70,6 +70,7 @@ from longmark.metric import Metric, Score, ScoreSpec, Silence, Why, paper
 from longmark.models.handles import Models
 from longmark.records import Example
 from longmark.text.claims import CLAIMS, answer_calls, answer_claims, reference_calls, reference_claims
+from longmark.text.context import sent_with
 from longmark.text.entailment import BATCH, ENTAILS, PROMPTS, Checker, checker_of, relation_calls
 from longmark.text.sentences import sentences
 
@@ -249,6 +250,8 @@ class _Labelled:
     probabilities: Mapping[_Kind, Mapping[str, float]] = field(default_factory=dict)
     """Of each kind that was asked for, claim -> the probability that it is entailed, by the passage that most entails
     it; claims without one are left out."""
+    sent: Mapping[str, str] = field(default_factory=dict)
+    """Claim -> what was checked in its place."""
 
     @property
     def checks(self) -> Checks:
@@ -281,7 +284,7 @@ async def score(example: Example, models: Models, params: Params, parts: Collect
     best = max(range(len(labelled)), key=lambda k: -1.0 if isinstance(f1 := of_each[k]["f1"], NoScore) else f1)
     expected_of_best = () if isinstance(expected, NoScore) or not expected else expected[best]
     claims = () if isinstance(own, NoScore) else own
-    shown = _evidence(labelled[best].checks, claims, expected_of_best, labelled[best].probabilities)
+    shown = _evidence(labelled[best], claims, expected_of_best)
     results: dict[str, Score | NoScore] = {}
     for part in parts:
         if (failure := labelled[best].failure(LABELS[part])) is not None:
@@ -343,16 +346,21 @@ async def _label(
         except NoScore as missing:
             checker = missing
 
+    sent: dict[str, str] = {}  # of equal claims of the answer and a reference, that of the answer counts
+    for reference, claims in zip(example.references, all_expected, strict=False):
+        sent |= sent_with(checker, claims, reference, example.asked)
+    sent |= sent_with(checker, own_claims, example.answer or "", example.asked)
     probabilities: dict[str, dict[str, float]] = {}  # the question's kind and number -> claim -> probability
 
     async def labels_of(key: tuple[str, int]) -> list[str]:
         assert checker is not None
         if isinstance(checker, NoScore):
             raise checker
-        relations = await checker.relations(*questions[key])
+        premise, claims = questions[key]
+        relations = await checker.relations(premise, [sent.get(claim, claim) for claim in claims])
         name = key[0] if key[0] == "passage" else f"{key[0]} {key[1]}"
         greatest = probabilities.setdefault(name, {})
-        for claim, relation in zip(questions[key][1], relations, strict=True):
+        for claim, relation in zip(claims, relations, strict=True):
             if relation.entails is not None:
                 greatest[claim] = max(relation.entails, greatest.get(claim, 0.0))
         return [relation.label for relation in relations]
@@ -387,7 +395,10 @@ async def _label(
 
     labelled = [
         _Labelled(
-            {kind: of_kind(kind, k) for kind in kinds}, len(passages), {kind: probable(kind, k) for kind in to_ask}
+            {kind: of_kind(kind, k) for kind in kinds},
+            len(passages),
+            {kind: probable(kind, k) for kind in to_ask},
+            sent,
         )
         for k in range(count)
     ]
@@ -424,14 +435,10 @@ def _checks(example: Example, params: Params, parts: Collection[str] = tuple(LAB
 # Evidence ----------------------------------------------------------------------------------------------------------
 
 
-def _evidence(
-    checks: Checks,
-    own: Sequence[str],
-    expected: Sequence[str],
-    probabilities: Mapping[_Kind, Mapping[str, float]],
-) -> dict[str, dict[str, Any]]:
+def _evidence(labelled: _Labelled, own: Sequence[str], expected: Sequence[str]) -> dict[str, dict[str, Any]]:
     """Part of the name -> what a reader needs to check it. precision and recall have all claims with their labels, the
     other scores those claims that their numerator counts; faithfulness and claim_recall those that it does not."""
+    checks, probabilities = labelled.checks, labelled.probabilities
     mine = _rows(own, "reference", checks.right, checks.supported)
     theirs = _rows(expected, "answer", checks.recalled, checks.retrieved)
     named: tuple[tuple[list[dict[str, Any]], str, _Kind], ...] = (
@@ -444,6 +451,9 @@ def _evidence(
         for row in rows:
             if (probability := probabilities.get(kind, {}).get(row["claim"])) is not None:
                 row[name] = round(probability, 4)
+    for row in (*mine, *theirs):
+        if row["claim"] in labelled.sent:
+            row["sent"] = labelled.sent[row["claim"]]
     relevant = {d for row in theirs for d in row["passages"]}
     wrong = [row for row in mine if row["reference"] != ENTAILS]
     noise = [row for row in wrong if row["passages"]]
