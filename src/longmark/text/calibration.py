@@ -4,7 +4,8 @@ A line of the file is a JSON object: `claim`, `evidence` (a text, or a list of t
 `supported`, `true`), else `contradicts`, `neutral`, `partial`, `not_supported` (or `false`). The checker reads every
 pair; a logistic curve of its log-odds of `entails` is fitted with the targets of Platt (1999, "Probabilistic outputs
 for support vector machines", section 2.2: (N+ + 1)/(N+ + 2) and 1/(N- + 2)). From then on the probability of `entails`
-is the curve's, and the label is `entails` from a half on; else `contradicts` or `neutral`, whichever had more.
+is the curve's, and the label is `entails` from a half on, or from the threshold that the checker's name sets; else
+`contradicts` or `neutral`, whichever had more.
 
 The accuracy that is reported is of labels left out: all pairs with one evidence text are labelled by the curve of the
 others. Its interval (Wilson, 95 %) counts evidence texts, not pairs.
@@ -111,11 +112,11 @@ class Calibration:
                 f"--calibrate: the probabilities of {checker.name} are not higher for the claims labelled as supported "
                 f"({len(labels)} labels, slope {slope:.2f}). Use another checker.",
             )
-        right = 0
+        right, border = 0, _log_odds(_threshold(checker))
         for places in claims.values():
             rest = [place for place in range(len(labels)) if place not in places]
             some = fit([odds[place] for place in rest], [labels[place] for place in rest])
-            right += sum((some[0] * odds[place] + some[1] >= 0) == labels[place] for place in places)
+            right += sum((some[0] * odds[place] + some[1] >= border) == labels[place] for place in places)
         share, majority = right / len(labels), max(sum(labels), len(labels) - sum(labels)) / len(labels)
         found = Curve(slope, bias, share, *_wilson(share, len(claims)), majority)
         self.tell(
@@ -145,15 +146,22 @@ class CalibratedChecker:
 
     async def relations(self, premise: str, hypotheses: Sequence[str]) -> list[Relation]:
         curve = await self.calibration.curve(self.inner)
-        return [_through(curve, one) for one in await self.inner.relations(premise, hypotheses)]
+        threshold = _threshold(self.inner)
+        return [_through(curve, one, threshold) for one in await self.inner.relations(premise, hypotheses)]
 
 
-def _through(curve: Curve, one: Relation) -> Relation:
+def _threshold(checker: Checker) -> float:
+    """The calibrated probability from which on the label is `entails`: that of the checker's name, else a half."""
+    threshold = getattr(checker, "threshold", None)
+    return 0.5 if threshold is None else float(threshold)
+
+
+def _through(curve: Curve, one: Relation, threshold: float) -> Relation:
     if one.entails is None:
         return one
     entails, rest = curve.probability(one.entails), 1 - one.entails
     other = CONTRADICTS if (one.contradicts or 0) > (one.neutral or 0) else NEUTRAL
-    label = ENTAILS if entails >= 0.5 else other
+    label = ENTAILS if entails >= threshold else other
     if one.contradicts is None or one.neutral is None or rest <= 0:
         return Relation(label, entails)
     return Relation(label, entails, *((1 - entails) * share / rest for share in (one.contradicts, one.neutral)))

@@ -76,7 +76,8 @@ class Relation:
 class Checker(Protocol):
     """Decides relations. name: as it stands in the evidence.
 
-    May have `context`: whether a claim that points back goes to it behind what stands before it (`text.context`).
+    May have `threshold`: the probability of `entails` from which on that is the label; and `context`: whether a claim
+    that points back goes to it behind what stands before it (`text.context`).
     A checker that is no judge is a backend too: it has `identity`, `capabilities`, `width` and `close`
     (`models.protocols.Backend`), so that it can be given to a run.
     """
@@ -183,10 +184,15 @@ class ModelChecker:
     def context(self) -> bool:
         return getattr(self.model, "context", False)
 
+    @property
+    def threshold(self) -> float | None:
+        """Of `entails`, from which on it is the label; None: the most probable label is."""
+        return getattr(self.model, "threshold", None)
+
     async def relations(self, premise: str, hypotheses: Sequence[str]) -> list[Relation]:
         async def of_part(part: str, hypotheses: Sequence[str]) -> list[Relation]:
             triples = await self.models.classify(self.model, part, hypotheses)
-            return [_relation(triple, getattr(self.model, "threshold", None)) for triple in triples]
+            return [_relation(triple, self.threshold) for triple in triples]
 
         return await _in_parts(premise, hypotheses, self.model.piece, of_part)
 
