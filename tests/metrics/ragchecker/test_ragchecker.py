@@ -11,8 +11,9 @@ from typing import Any, Final
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.there import there
 
-from longmark.errors import NoScore
+from longmark.errors import NoScore, TooLong
 from longmark.metrics.ragchecker import SPECS, Checks, ragchecker_scores
 from longmark.models.protocols import Capabilities, ChatRequest, RelationReply
 from longmark.records import Context, Example
@@ -28,6 +29,10 @@ C: Final = "contradicts"
 def scores(example: Example, **options: Any) -> dict[str, Scored]:
     """Part of the name -> score."""
     return {name.removeprefix("ragchecker."): one for name, one in score_sync("ragchecker", example, **options).items()}
+
+
+def scores_alone(example: Example, part: str, **options: Any) -> Scored:
+    return score_sync(f"ragchecker.{part}", example, **options)[f"ragchecker.{part}"]
 
 
 def values(example: Example, **options: Any) -> dict[str, float | None]:
@@ -282,3 +287,27 @@ def test_the_evidence_has_the_probability_of_each_claim_by_the_passage_that_most
     assert (wrong["reference_probability"], wrong["passages_probability"]) == (0.8, 0.91)
     (recalled,) = found["recall"].evidence["reference_claims"]
     assert (recalled["answer_probability"], recalled["passages_probability"]) == (0.25, 0.7)
+
+
+def test_one_claim_without_a_verdict_leaves_the_shares_over_it_unscored_and_the_reason_names_it():
+    class Short(_Table):
+        async def classify(self, premise: str, hypotheses: Sequence[str]) -> RelationReply:
+            if long := next((text for text in hypotheses if len(text) > 1), None):
+                raise TooLong(f"the claim {long[:8]!r} has 9 tokens, and the checker reads at most 1")
+            return await super().classify(premise, hypotheses)
+
+    example = Example(
+        answer="a b",
+        references=("r",),
+        contexts=(Context(text="one"), Context(text="two")),
+        claims=("a", "a longer claim"),
+        reference_claims=("r",),
+    )
+    found = scores(example, checker=Short())
+    for part in ("precision", "faithfulness", "hallucination", "f1"):
+        assert (found[part].status, found[part].value) == ("too_long", None)
+        assert "the claim 'a longer' has 9 tokens" in there(found[part].reason)
+    assert found["recall"].value == 0  # the answer entails r with the probability .25: no claim of the answer is needed
+    assert (
+        scores_alone(example, "claim_recall", checker=Short()).value == 1
+    )  # selected alone it needs no claim of the answer

@@ -40,9 +40,10 @@ direction. These sums are 1: precision + hallucination + both noise sensitivitie
 self_knowledge.
 Unscored (`undefined`): scores over the claims of an answer or a reference that has none, and context_utilization if no
 claim of the reference is retrieved. f1 of an answer without claims is 0 where the reference has claims: it has no true
-positive. Unscored (`missing_input`): without a reference all scores except faithfulness, without passages all except
-precision, recall and f1, and without an answer all except claim_recall and context_precision. An empty answer recalls
-nothing.
+positive. Unscored (the checker's reason): shares over claims of which one has no verdict, as one that is longer than
+the checker reads; without that claim they would be shares of other claims. Unscored (`missing_input`): without a
+reference all scores except faithfulness, without passages all except precision, recall and f1, and without an answer
+all except claim_recall and context_precision. An empty answer recalls nothing.
 Claims and labels in the example are used unchanged, in place of the text that they were made from. A result file of
 RAGChecker therefore needs no call and no judge, nor do the nuggets of a reference with their labels for recall.
 Several references: the one with the highest f1 counts (of equal ones the first; evidence: `reference`), so that the
