@@ -3,7 +3,7 @@
     python -m bench.judge_wordings score [--data ../shared/data]
     python -m bench.judge_wordings table
 
-`score` asks the judge, and writes each reply into judge_wordings.csv as it comes: stopped and started again, it goes on.
+`score` asks the judge, and writes each reply into judge_wordings.csv as it comes; started again, it goes on.
 `table` prints the tables of design/judge-wordings.md, which says how the rows were drawn and how a wording is chosen.
 The CSV has no texts: the place of a row in its file, its label, and what the judge replied.
 """
@@ -22,6 +22,8 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from longmark.judge import Unreadable
 from longmark.judged import ScorePrompts
 from longmark.metrics.ccrs import (
@@ -35,12 +37,16 @@ from longmark.metrics.pairs import direct
 from longmark.models.llama import LlamaCpp
 from longmark.models.protocols import ChatReply, ChatRequest
 from longmark.prompts import Prompt, PromptBook
+from longmark.stats.samples import Floats, Ints
 
 CSV = Path(__file__).parent / "judge_wordings.csv"
 SEED = 13
 ROWS = 48  # of each score
 PAIRS = 40
 CANDIDATES = 100  # tokens of which the words of an answer are looked up
+CHOOSING = 3  # every third row chooses a wording, the others confirm it
+RESAMPLES = 10_000
+FEWEST = 9  # rows of which a table says anything
 FLOOR = 1e-6  # a share below it counts as this much
 MOST_WORDS = 110  # of an answer: a longer one costs more than it shows
 
@@ -369,6 +375,15 @@ def shown(row: LabelledRow, order: str) -> Mapping[str, str]:
     return {**row.texts, "answer_a": row.texts["answer_b"], "answer_b": row.texts["answer_a"]}
 
 
+def schedule(counts: Mapping[str, int]) -> Iterator[tuple[Measured, int]]:
+    """Every score is as far as the others whenever the run stops. Pairs, which cost as much as the rest, come last."""
+    for pairs in (False, True):
+        for number in range(max(counts.values())):
+            for measured in MEASURED:
+                if measured.pairs == pairs and number < counts[measured.name]:
+                    yield measured, number
+
+
 async def score(data: Path, model: LlamaCpp) -> None:
     book = PromptBook()
     known = {(line.score, line.place, line.wording, line.order) for line in replies()}
@@ -378,56 +393,200 @@ async def score(data: Path, model: LlamaCpp) -> None:
         writer = csv.DictWriter(file, list(Reply.__dataclass_fields__))
         if fresh:
             writer.writeheader()
-        for number in range(max(map(len, drawn.values()))):  # every score is as far as the others whenever it stops
-            for measured in MEASURED:
-                if number >= len(drawn[measured.name]):
+        for measured, number in schedule({name: len(rows) for name, rows in drawn.items()}):
+            row = drawn[measured.name][number]
+            orders = ("a", "b") if measured.pairs else ("",)
+            for order, wording in ((order, wording) for order in orders for wording in measured.wordings):
+                if (measured.name, row.place, wording.name, order) in known:
                     continue
-                row = drawn[measured.name][number]
-                orders = ("a", "b") if measured.pairs else ("",)
-                for order, wording in ((order, wording) for order in orders for wording in measured.wordings):
-                    if (measured.name, row.place, wording.name, order) in known:
-                        continue
-                    by_number = wording.kind == "number"
-                    request = ChatRequest(
-                        book.fill(wording.prompt, shown(row, order)),
-                        max_tokens=16 if by_number else 1,
-                        logprobs=0 if by_number else CANDIDATES,
-                    )
-                    reply = await model.chat(request)
-                    value, mass = read(wording, reply)
-                    if value is not None and order == "b":
-                        value = -value
-                    line = Reply(
-                        measured.name,
-                        row.place,
-                        hashlib.sha256(row.cluster.encode()).hexdigest()[:8],
-                        number,
-                        row.label,
-                        row.words,
-                        wording.name,
-                        order,
-                        "" if value is None else f"{value:.5f}",
-                        f"{mass:.4f}",
-                        reply.text.strip()[:20],
-                        reply.tokens.prompt - reply.tokens.cached_prompt if reply.tokens else 0,
-                    )
-                    writer.writerow(asdict(line))
-                    file.flush()
+                by_number = wording.kind == "number"
+                request = ChatRequest(
+                    book.fill(wording.prompt, shown(row, order)),
+                    max_tokens=16 if by_number else 1,
+                    logprobs=0 if by_number else CANDIDATES,
+                )
+                reply = await model.chat(request)
+                value, mass = read(wording, reply)
+                if value is not None and order == "b":
+                    value = -value
+                line = Reply(
+                    measured.name,
+                    row.place,
+                    hashlib.sha256(row.cluster.encode()).hexdigest()[:8],
+                    number,
+                    row.label,
+                    row.words,
+                    wording.name,
+                    order,
+                    "" if value is None else f"{value:.5f}",
+                    f"{mass:.4f}",
+                    reply.text.strip()[:20],
+                    reply.tokens.prompt - reply.tokens.cached_prompt if reply.tokens else 0,
+                )
+                writer.writerow(asdict(line))
+                file.flush()
 
 
 def replies() -> Iterator[Reply]:
-    if CSV.exists():
-        with CSV.open(newline="", encoding="utf-8") as file:
-            for line in csv.DictReader(file):
-                yield Reply(
-                    **{
-                        **line,
-                        "number": int(line["number"]),
-                        "label": float(line["label"]),
-                        "words": int(line["words"]),
-                        "tokens_read": int(line["tokens_read"]),
-                    }
-                )
+    if not CSV.exists():
+        return
+    with CSV.open(newline="", encoding="utf-8") as file:
+        for cells in csv.DictReader(file):
+            numbers = {name: int(cells[name]) for name in ("number", "words", "tokens_read")}
+            kept: dict[str, Any] = {**cells, **numbers, "label": float(cells["label"])}
+            yield Reply(**kept)
+
+
+# Agreement ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Table:
+    """The complete rows of a score. values: wording -> the scores of the rows, NaN where a reply could not be read."""
+
+    measured: Measured
+    numbers: Floats
+    labels: Floats
+    clusters: Ints
+    values: Mapping[str, Floats]
+
+    def part(self, confirming: bool) -> Table:
+        kept = (self.numbers % CHOOSING != 0) == confirming
+        values = {wording: scores[kept] for wording, scores in self.values.items()}
+        return replace(
+            self, numbers=self.numbers[kept], labels=self.labels[kept], clusters=self.clusters[kept], values=values
+        )
+
+    def agreement(self, wording: str, counts: Floats | None = None) -> Floats:
+        """With the labels: AUC, Spearman's correlation, or the share of pairs with the right sign; NaN where there is
+        none. A score that is missing counts as the middle. counts: how often each row is drawn, a resample a line."""
+        scores = np.nan_to_num(self.values[wording])
+        drawn = np.ones((1, len(scores))) if counts is None else counts
+        if self.measured.pairs:
+            right = np.where(scores == 0, 0.5, np.sign(scores) == np.where(self.labels == 1, 1, -1))
+            return np.asarray(drawn @ right / drawn.sum(axis=1))
+        if set(np.unique(self.labels)) <= {0.0, 1.0}:
+            return area(scores, self.labels, drawn)
+        return spearman(scores, self.labels, drawn)
+
+    def counts(self) -> Floats:
+        """How often each row is drawn where whole clusters are, a resample a line."""
+        number = int(self.clusters.max()) + 1
+        draws = np.random.default_rng(SEED).integers(0, number, (RESAMPLES, number))
+        by_cluster = (np.bincount(draw, minlength=number) for draw in draws)
+        return np.array([drawn[self.clusters] for drawn in by_cluster], dtype=np.float64)
+
+    def difference(self, first: str, second: str) -> str:
+        """How much better the first wording agrees, with its interval."""
+        counts = self.counts()
+        value = self.agreement(first) - self.agreement(second)
+        return written(value[0], self.agreement(first, counts) - self.agreement(second, counts), "+")
+
+    def estimate(self, wording: str) -> str:
+        return written(self.agreement(wording)[0], self.agreement(wording, self.counts()))
+
+
+def above(scores: Floats, others: Floats) -> Floats:
+    """1 where a score (a line) is above another one (a column), ties by half."""
+    return np.asarray((scores[:, None] > others) + 0.5 * (scores[:, None] == others))
+
+
+def area(scores: Floats, labels: Floats, counts: Floats) -> Floats:
+    """The area under the ROC curve of each resample: counts has a line for each, with how often a row is in it."""
+    positive = labels == 1
+    yes, no = counts[:, positive], counts[:, ~positive]
+    with np.errstate(invalid="ignore"):
+        won = ((yes @ above(scores[positive], scores[~positive])) * no).sum(axis=1)
+        return np.asarray(won / (yes.sum(axis=1) * no.sum(axis=1)))
+
+
+def spearman(scores: Floats, labels: Floats, counts: Floats) -> Floats:
+    """The rank correlation of each resample, by midranks."""
+    weights = counts / counts.sum(axis=1, keepdims=True)
+
+    def centred(values: Floats) -> Floats:
+        ranks = counts @ above(values, values).T
+        return np.asarray(ranks - (weights * ranks).sum(axis=1, keepdims=True))
+
+    first, second = centred(scores), centred(labels)
+    spreads = [(weights * ranks**2).sum(axis=1) for ranks in (first, second)]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray((weights * first * second).sum(axis=1) / np.sqrt(spreads[0] * spreads[1]))
+
+
+def written(value: float, resampled: Floats, sign: str = "") -> str:
+    """A value and the percentiles of its resamples; without these where fewer than half of them have a value."""
+    if 2 * np.isnan(resampled).sum() > len(resampled):
+        return f"{value:{sign}.2f}"
+    low, high = np.nanquantile(resampled, (0.025, 0.975))
+    return f"{value:{sign}.2f} [{low:{sign}.2f}, {high:{sign}.2f}]"
+
+
+def tables() -> Iterator[Table]:
+    """The rows of each score for which every wording has a reply."""
+    by_row: dict[tuple[str, int], list[Reply]] = {}
+    for line in replies():
+        by_row.setdefault((line.score, line.number), []).append(line)
+    for measured in MEASURED:
+        wanted = len(measured.wordings) * (2 if measured.pairs else 1)
+        rows = [
+            lines for (score, _), lines in sorted(by_row.items()) if score == measured.name and len(lines) == wanted
+        ]
+        values = {
+            wording.name: np.array([value_of(lines, wording.name) for lines in rows]) for wording in measured.wordings
+        }
+        values["mean"] = np.mean([values[name] for name in ("expected", "straight", "turned")], axis=0)
+        if measured.pairs:
+            values["letter"] = np.array([letters(lines) for lines in rows])
+        values["words"] = np.array([float(lines[0].words) for lines in rows])
+        yield Table(
+            measured,
+            np.array([lines[0].number for lines in rows]),
+            np.array([lines[0].label for lines in rows]),
+            np.unique([lines[0].cluster for lines in rows], return_inverse=True)[1],
+            values,
+        )
+
+
+def value_of(lines: Sequence[Reply], wording: str) -> float:
+    """Of a pair the mean of both orders."""
+    found = [float(line.value or "nan") for line in lines if line.wording == wording]
+    return math.fsum(found) / len(found)
+
+
+def letters(lines: Sequence[Reply]) -> float:
+    """The choice of the likeliest letter of *expected* in both orders: 1 or -1, and 0 where the orders differ."""
+    sides = {
+        (1.0 if (line.reply.lower() == "a") == (line.order == "a") else -1.0)
+        for line in lines
+        if line.wording == "expected"
+    }
+    return sides.pop() if len(sides) == 1 else 0.0
+
+
+def print_tables() -> None:
+    names = ("number", "expected", "straight", "turned", "mean", "words")
+    print(f"| score | rows | {' | '.join(names)} |\n|---|---:|{'---:|' * len(names)}")
+    measured_tables = list(tables())
+    for table in measured_tables:
+        number = "letter" if table.measured.pairs else "number"
+        enough = len(table.labels) >= FEWEST
+        cells = [table.estimate(number if name == "number" else name) if enough else "" for name in names]
+        print(f"| `{table.measured.name}` | {len(table.labels)} | {' | '.join(cells)} |")
+    heads = ("score", "candidate", "choosing", "confirming: candidate less expected", "expected less number")
+    print(f"\n| {' | '.join(heads)} |")
+    print("|---|---|---:|---:|---:|")
+    for table in measured_tables:
+        if len(table.labels) < FEWEST:
+            continue
+        choosing, confirming = table.part(confirming=False), table.part(confirming=True)
+        candidate = max(("straight", "turned", "mean"), key=lambda wording: choosing.agreement(wording)[0])
+        both = f"{choosing.agreement(candidate)[0]:.2f}, {choosing.agreement('expected')[0]:.2f}"
+        number = "letter" if table.measured.pairs else "number"
+        decision = (both, confirming.difference(candidate, "expected"), table.difference("expected", number))
+        print(f"| `{table.measured.name}` | {candidate} | {' | '.join(decision)} |")
+    tokens = sum(line.tokens_read for line in replies())
+    print(f"\n{sum(1 for _ in replies()):,} replies, {tokens:,} tokens read")
 
 
 def main() -> None:
@@ -439,6 +598,8 @@ def main() -> None:
     arguments = parser.parse_args()
     if arguments.verb == "score":
         asyncio.run(score(arguments.data, LlamaCpp.embedded("judge")))
+    else:
+        print_tables()
 
 
 if __name__ == "__main__":
