@@ -25,9 +25,9 @@ SOURCE = ROOT / "src" / "longmark"
 
 # module or package -> its place; the longest name that fits counts; a module imports from its own place or beneath
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("longmark", "deprecated", "errors", "home", "places", "plugins", "progress", "concurrency", "writing"),
+    ("longmark", "deprecated", "errors", "home", "options", "places", "plugins", "progress", "concurrency", "writing"),
     ("records",),
-    ("domain", "judging", "workspace"),
+    ("domain", "judging", "options.groups", "workspace"),
     ("models",),  # protocols, backends, client
     ("prompts",),
     ("models.handles", "models.rerank_embedded"),  # the client with the prompts; a backend that asks by a prompt

@@ -17,8 +17,10 @@ from typing import TYPE_CHECKING, Any
 
 from longmark.engine import run as engine
 from longmark.engine.session import RunResult
+from longmark.engine.settings import RunOptions
 from longmark.errors import UserError, library
 from longmark.metric import Metric
+from longmark.options import with_keywords
 from longmark.records import Row
 from longmark.records.read import ExampleSource
 
@@ -34,6 +36,7 @@ NO_ROW = "no row"
 _WHY_NO_ROW = "The run has no row of this metric for this answer: it does not apply, or the run is not finished."
 
 
+@with_keywords(RunOptions)
 def run(
     examples: ExampleSource, metrics: Sequence[str | Metric] | str | Metric, *, out: str | Path, **options: Any
 ) -> Result:

@@ -68,7 +68,7 @@ class UnknownName(UserError):
 
 def options_of(kind: type[T], given: Mapping[str, Any], function: str) -> T:
     """The options of a function, a dataclass, by their names. UnknownName for one that does not exist."""
-    known = [one.name for one in dataclasses.fields(kind)]  # type: ignore[arg-type]
+    known = [each.name for each in dataclasses.fields(kind) if each.metadata.get("keyword", True)]  # type: ignore[arg-type]
     for name in given:
         if name not in known:
             raise UnknownName(f"option of {function}", name, known, f"The options are {', '.join(known)}.")

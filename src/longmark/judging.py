@@ -8,42 +8,53 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from longmark.errors import UnknownName, UserError
+from longmark.options import named, option
 
 SCORINGS = ("text", "expected")
 _MOST_SAMPLES = 1_000  # a greater number is a typing error
 
 
 @dataclass(frozen=True)
-class Judging:
-    """How a judge's score is asked for. UserError for values that do not fit.
+class Judging:  # UserError for values that do not fit
+    """how judges are asked"""
 
-    scoring      how it is read: `text` (what the judge writes) or `expected` (the probabilities of one token)
-    temperature  of the calls that give it; samples: how many replies of each judge it is the mean of
-    reasons      whether judges give reasons; None: as the metric says, else with `text`, if all are at endpoints
-    seed         of everything that samples
-    """
-
-    scoring: str = "text"
-    temperature: float = 0.0
-    samples: int = 1
-    reasons: bool | None = None
-    seed: int = 0
+    scoring: str = option(
+        "text",
+        "how a judge's score is read: from its text, or as expected by token probabilities (default: {default})",
+        "text|expected",
+        common=True,
+    )
+    temperature: float = option(
+        0.0, "temperature of the calls that give a judge's score; sampled if above 0 (default: 0)", "T"
+    )
+    samples: int = option(1, "a score is the mean of N replies of each judge (default: {default})", "N")
+    reasons: bool | None = option(
+        None, "judges give a reason before the score (default: yes for text scoring, if every judge is at an endpoint)"
+    )
+    seed: int = option(0, "seed of all sampling (default: {default})", "N", kind="any whole number")
 
     def __post_init__(self) -> None:
         if self.scoring not in SCORINGS:
-            raise UnknownName("scoring", self.scoring, SCORINGS, f"It is one of {', '.join(SCORINGS)}.")
+            raise UnknownName(
+                f"value of {named('scoring')}", self.scoring, SCORINGS, f"It is one of {', '.join(SCORINGS)}."
+            )
         if isinstance(self.seed, bool) or not isinstance(self.seed, int):
-            raise UserError(f"seed: expected a whole number, found {self.seed!r}")
+            raise UserError(f"{named('seed', self.seed)}: expected a whole number")
         if isinstance(self.temperature, bool) or not 0 <= self.temperature <= 2:
-            raise UserError(f"temperature: expected a number from 0 to 2, found {self.temperature!r}")
+            raise UserError(f"{named('temperature', self.temperature)}: expected a number from 0 to 2")
         if not isinstance(self.samples, int) or not 1 <= self.samples <= _MOST_SAMPLES:
-            raise UserError(f"samples: expected a whole number from 1 to {_MOST_SAMPLES:,}, found {self.samples!r}")
+            raise UserError(f"{named('samples', self.samples)}: expected a whole number from 1 to {_MOST_SAMPLES:,}")
         if self.samples > 1 and not self.temperature:
-            raise UserError("--samples: at temperature 0 a judge gives the same reply again; add --temperature 0.7")
+            raise UserError(
+                f"{named('samples', self.samples)}: at temperature 0 a judge gives the same reply again; add "
+                f"{named('temperature', 0.7)}"
+            )
         if self.temperature and self.scoring == "expected":
-            raise UserError("--temperature is for --scoring text: probabilities are read, not sampled")
+            raise UserError(
+                f"{named('temperature')} is for {named('scoring', 'text')}: probabilities are read, not sampled"
+            )
         if self.reasons not in (True, False, None):
-            raise UserError(f"reasons: expected True, False or None, found {self.reasons!r}")
+            raise UserError(f"{named('reasons', self.reasons)}: expected True, False or None")
 
     @classmethod
     def of(cls, given: Any) -> Self:

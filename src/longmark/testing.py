@@ -28,7 +28,8 @@ from longmark.models.cache import CallCache
 from longmark.models.client import Client, UsageLog
 from longmark.models.fake import FakeChat, FakeEmbedder, FakeLanguageModel, FakeReranker
 from longmark.models.handles import Models
-from longmark.models.registry import ModelNames, Name, Registry
+from longmark.models.registry import Name, Registry
+from longmark.options.groups import ModelNames
 from longmark.prompts import PromptBook
 from longmark.records import Answered
 from longmark.records.metric_name import base_of

@@ -15,7 +15,7 @@ from longmark.cli import main
 from longmark.demo import full
 from longmark.models.fake import FakeChat, FakeEmbedder, FakeLanguageModel, FakeReranker
 from longmark.models.protocols import Capabilities, ChatReply, ChatRequest, TokenLogprobs
-from longmark.models.registry import ModelNames
+from longmark.options.groups import ModelNames
 from longmark.records.read import Reading
 from longmark.records.write import read_rows
 

@@ -179,17 +179,21 @@ async def _mine(example: Any, _models: Any, _params: Any) -> Score:
         (QR, {"judges": [FakeChat("80")]}, "every metric of the run asks a model at an endpoint"),
         (QR, {"judges": [FakeChat("80", width=1)]}, "was given as an object; workers open a model by its name"),
         (Metric(_mine, needs=("answer",), name="mine"), {}, "mine was given as a declaration, which workers cannot"),
-        (METRICS, {"executor": "dask"}, "--executor dask: expected local, ray or ray=HOST:PORT"),
+        (METRICS, {"executor": "dask"}, "executor='dask': expected local, ray or ray=HOST:PORT"),
         (METRICS, {"executor": "ray=nonsense"}, "--executor ray=nonsense: expected ray=HOST:PORT or ray=auto"),
         (
             METRICS,
             {"executor": "ray=8.8.8.8:6379"},
             "8.8.8.8 is a public address, and Ray runs code for whoever reaches",
         ),
-        (METRICS, {"ray_resources": "GPU"}, "--ray-resources GPU: expected JSON such as "),
+        (METRICS, {"ray_resources": "GPU"}, "ray_resources='GPU': expected JSON such as "),
         (METRICS, {"ray_resources": '{"GPU": -1}'}, "expected JSON such as "),
-        (METRICS, {"ray_actors": 0}, "--ray-actors: expected a whole number from 1, found 0"),
-        (METRICS, {"executor": "local", "ray_actors": 2}, "--ray-actors, --ray-resources and --ray-insecure need"),
+        (METRICS, {"ray_actors": 0}, "ray_actors=0: expected a whole number from 1"),
+        (
+            METRICS,
+            {"executor": "local", "ray_actors": 2},
+            "ray_actors=, ray_resources= and ray_insecure= need executor='ray'",
+        ),
     ],
 )
 def test_what_cannot_be_done_is_refused_by_name(

@@ -54,9 +54,9 @@ def test_at_temperature_0_the_seed_changes_no_request(tmp_path: Path):
     ("options", "message"),
     [
         ({"samples": 3}, "at temperature 0 a judge gives the same reply again"),
-        ({"samples": 0, "temperature": 1}, "samples: expected a whole number from 1"),
-        ({"temperature": -1}, "temperature: expected a number from 0 to 2"),
-        ({"temperature": 0.5, "scoring": "expected"}, "is for --scoring text"),
+        ({"samples": 0, "temperature": 1}, "samples=0: expected a whole number from 1"),
+        ({"temperature": -1}, "temperature=-1: expected a number from 0 to 2"),
+        ({"temperature": 0.5, "scoring": "expected"}, "temperature= is for scoring='text'"),
     ],
 )
 def test_what_makes_no_sense_is_refused(tmp_path: Path, options: dict[str, Any], message: str):

@@ -380,7 +380,8 @@ def test_wrong_numbers_are_mistakes_of_the_user(tmp_path: Path, wrong: dict[str,
 
 
 def test_one_judge_under_two_names_is_one_judge():
-    from longmark.models.registry import ModelNames, Registry
+    from longmark.models.registry import Registry
+    from longmark.options.groups import ModelNames
 
     with pytest.raises(UserError, match="given twice"):
         Registry().backends(ModelNames(judges=["m@http://127.0.0.1:9/v1", "m@http://127.0.0.1:9/v1/"]))
@@ -516,5 +517,5 @@ def test_names_select_all_that_stands_under_them():
 
 
 def test_a_metric_without_its_model_is_refused_before_the_run():
-    with pytest.raises(UserError, match="--judge"):
+    with pytest.raises(UserError, match="judges=MODEL is missing"):
         settings_of(None, QR)

@@ -246,11 +246,11 @@ def test_a_lease_is_renewed_while_calls_are_in_flight(place: Place, monkeypatch:
 
 
 def test_a_group_needs_a_name_and_limits_that_are_its_own():
-    with pytest.raises(UserError, match="--budget-group needs a limit to share"):
+    with pytest.raises(UserError, match="budget_group= needs a limit to share: max_usd=, max_tokens= or max_calls="):
         RunOptions(budget_group="team")
-    with pytest.raises(UserError, match="--budget-group: expected a name, found ' '"):
+    with pytest.raises(UserError, match="budget_group=' ': expected a name"):
         RunOptions(budget_group=" ", max_calls=1)
     options = RunOptions(budget_group="team", max_calls=1)
     part = Part(1, 2, "split", "answers.jsonl", None, None, 20, 0, 10, max_usd=1.0)
-    with pytest.raises(UserError, match="the part has a share of --max-usd of its own"):
+    with pytest.raises(UserError, match="the part has a share of max_usd= of its own"):
         limited(options, part)

@@ -22,6 +22,7 @@ from longmark.cli.front import front_parser, page
 from longmark.cli.parsing import Parser
 from longmark.cli.terminal import plain_streams
 from longmark.deprecated import printing
+from longmark.options import command_line
 
 _MODULES = ("verbs_runs", "trust", "compare", "metaeval", "power", "verbs_examples", "score_study",
             "comprehensiveness_study", "calf_study", "climaqa_study", "verbs_labels")  # fmt: skip
@@ -44,7 +45,7 @@ def main(words: Sequence[str] | None = None) -> int:
     if words is None:  # a process of its own
         atexit.register(gc.freeze)
         os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # it would look into every installed package
-    with plain_streams(), printing():
+    with plain_streams(), printing(), command_line():
         try:
             code = _run(words)
             sys.stdout.flush()

@@ -5,11 +5,29 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from itertools import product
 from pathlib import Path
 from typing import Any
+
+from longmark.cli.parsing import show_only
+from longmark.judging import Judging
+from longmark.options import declared, line_name, title_of, values_of
+from longmark.options.groups import (
+    CALLS,
+    BoundsOption,
+    ClusterOption,
+    ConfigOptions,
+    GateOptions,
+    InputOptions,
+    LabelOptions,
+    OutputOptions,
+    ScoringOptions,
+    SpendingOptions,
+    TableOptions,
+    TrustOption,
+)
 
 BUG, MISTAKE, UNDER, NO_VALUE, UNREADABLE, INTERRUPTED = 1, 2, 3, 4, 5, 130
 
@@ -88,7 +106,6 @@ def needs_stats(verb: str) -> None:
         raise MissingExtra(f"`longmark {verb}`", "stats")
 
 
-CONFIG_HELP = "the file that defines your own model names (default: longmark.yaml in the working folder)"
 _FILES = (
     "FILE DIR FILE.yaml hazards|FILE.yaml FILE.html FILE.zip FILE.xml FILE.md FILE.json IDX STUDY RUN ROWS HUMAN DOCS "
     "QUESTIONS EXAMPLES"
@@ -111,16 +128,76 @@ _TYPES = {
 }
 
 
-def add(one: Any, name: str, metavar: str, help: str, **more: Any) -> None:
+KINDS: dict[str, Callable[[str], Any]] = {
+    "any whole number": int,
+    "whole number": whole,
+    "number": float,
+    "positive": positive,
+    "share": share,
+    "text": str,
+}
+"""How the text of an option is read that says so (`Option.kind`); two more stand below."""
+
+
+def add(
+    one: Any, name: str, metavar: str, help: str, *, common: bool = False, in_file: bool = True, **more: Any
+) -> argparse.Action:
     """Adds an argument. The metavar decides how it is read: "" is a switch, one with `=` or with `,…` at its end is
-    repeatable, and others have a type in `_TYPES` or are text. more: as for `add_argument`."""
+    repeatable, and others have a type in `_TYPES` or are text. common: `--help` shows it where the verb has
+    `show_common`; in_file: longmark.yaml can give it. more: as for `add_argument`."""
     if not metavar:
         more = {"action": "store_true", **more}
     elif "=" in metavar or metavar.endswith(",…"):
         more = {"action": "append", "default": [], "metavar": metavar, **more}
     else:
         more = {"type": _TYPES.get(metavar), "metavar": metavar, **more}
-    one.add_argument(name, help=help, **more)
+    action: argparse.Action = one.add_argument(name, help=help, **more)
+    vars(action).update(common=common, in_file=in_file)
+    return action
+
+
+def add_options(
+    one: Any,
+    group: type,
+    names: Collection[str] = (),
+    *,
+    titled: bool | None = None,
+    text: str | None = None,
+    help: Mapping[str, str] | None = None,
+    **more: Any,
+) -> Any:
+    """Adds the options of a dataclass (`longmark.options`). names: only these fields, in this order. titled: in the
+    group of `one` with the title of these options (default: where all are added to a parser). text: what is said of
+    the group. help: of options that this verb describes otherwise. more: for `add_argument`. Returns the place."""
+    forms = {name: (default, form) for name, default, form in declared(group)}
+    titled = isinstance(one, argparse.ArgumentParser) and not names if titled is None else titled
+    place = _group(one, group, text) if titled else one
+    for name in names or forms:
+        default, form = forms[name]
+        how: dict[str, Any] = {"default": default, **more}
+        if form.line and not form.metavar:
+            how["dest"] = form.line
+        if not form.metavar and default is None:
+            how["action"] = argparse.BooleanOptionalAction
+        elif form.repeatable or (not isinstance(default, str) and isinstance(default, Collection)):
+            how |= {"action": "append", "default": []}
+        elif form.kind:
+            how |= {"action": "store", "type": KINDS[form.kind]}
+        says = (help or {}).get(name, form.help)
+        add(place, line_name(name, form), form.metavar, says, common=form.common, in_file=form.in_file, **how)
+    return place
+
+
+def _group(one: argparse.ArgumentParser, options: type, text: str | None) -> argparse._ArgumentGroup:
+    """The group of a parser with the title of these options."""
+    title, about = title_of(options)
+    same = [group for group in one._action_groups if group.title == title]
+    return same[0] if same else one.add_argument_group(title, text or about)
+
+
+def show_common(one: argparse.ArgumentParser) -> None:
+    """Has `--help` list the common options of a verb; `--help-all` lists all."""
+    show_only(one, [action.dest for action in one._actions if getattr(action, "common", False)])
 
 
 def add_verb(verbs: Any, name: str, verb: Any, text: str) -> argparse.ArgumentParser:
@@ -138,21 +215,21 @@ def yes_or_no(text: str) -> bool:
     return text == "yes"
 
 
+def _decimals(text: str) -> int | str:
+    """A number of decimals, or `raw`."""
+    return int(text) if text.isdecimal() else text
+
+
+KINDS |= {"yes or no": yes_or_no, "decimals": _decimals}
+
+
 def add_input(one: argparse.ArgumentParser) -> None:
-    data = one.add_argument_group("input")
-    add(data, "--limit", "N", "read the first N examples only")
-    path = (
-        "read a field from this column, a path such as input.messages[-1].content, or several with commas; repeatable"
-    )
-    add(data, "--map", "FIELD=COLUMN", path)
-    add(data, "--encoding", "NAME", "the encoding of a text file, such as cp1252 (default: UTF-8)", default="")
-    add(data, "--skip-bad", "", "skip bad records instead of stopping")
+    add_options(one, InputOptions, ("limit", "mapping", "encoding", "skip_bad"), titled=True)
 
 
 def add_turns(one: Any) -> None:
     """The option of conversations, of verbs that score or show examples."""
-    text = "what is scored of a conversation: its last answer, each answer (ID#turn), or all of it (default: last)"
-    add(one, "--turns", "last|each|all", text, default="last")
+    add_options(one, InputOptions, ("turns",), titled=True)
 
 
 def reading(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -172,19 +249,17 @@ def add_verbose(one: Any) -> None:
 
 def add_cluster(one: Any) -> None:
     """The option that says which answers depend on each other."""
-    text = "the field that dependent answers share, such as a document (default: as in the run, else question_id)"
-    add(one, "--cluster", "FIELD", text)
+    add_options(one, ClusterOption, ("cluster",))
 
 
 def add_by(one: Any) -> None:
     """The option that cuts the answers into slices."""
-    text = "also show the slices of this field of the examples, such as lang; repeatable"
-    add(one, "--by", "FIELD", text, action="append", default=[])
+    add_options(one, TableOptions, ("by",))
 
 
 def add_bounds(one: Any) -> None:
     """The option that gives the bounds of metrics scored elsewhere."""
-    add(one, "--bounds", "METRIC=LOW:HIGH", "lowest and highest possible score, if no run declares them; repeatable")
+    add_options(one, BoundsOption, ("bounds",))
 
 
 def bounds_of(given: Sequence[str]) -> dict[str, tuple[float, float]]:
@@ -205,18 +280,7 @@ def bounds_of(given: Sequence[str]) -> dict[str, tuple[float, float]]:
 
 def add_gate(one: argparse.ArgumentParser) -> None:
     """The options that test means and set the exit code."""
-    end = one.add_argument_group("exit code")
-    gate = (
-        "exit 3 unless the 97.5 %% bound on the mean meets this gate; also mean(METRIC)>=NUMBER, METRIC every answer "
-        ">= NUMBER, METRIC at most 2 %% < NUMBER; repeatable"
-    )
-    add(end, "--fail-under", "'METRIC>=NUMBER'", gate)
-    unscored = "maximum share of unscored rows for --fail-under (default: 0.05)"
-    add(end, "--max-unscored", "SHARE", unscored, type=share, default=0.05)
-    add(end, "--base", "RUN", "also compare with this earlier run, paired by question (extra stats)")
-    add(end, "--fail-if-worse", "", "exit 3 if a system is worse than in --base (see: longmark compare)")
-    margin = "the largest difference from --base that does not matter; repeatable"
-    add(end, "--margin", "[METRIC=]NUMBER", margin)
+    add_options(one, GateOptions)
 
 
 def add_labels(
@@ -224,23 +288,9 @@ def add_labels(
 ) -> None:
     """The options of labels that correct scores (`analysis.corrected`). transport: with the check of it; sample: with
     how the labelled answers were chosen."""
-    labels = one.add_argument_group("labels of a random sample of the answers")
-    text = "correct means and differences by people's labels (as for metaeval)"
-    add(labels, "--labels", "FILE", text, required=required)
-    add(labels, "--label", "NAME", "the label to read, if the file has several")
-    text = "all values of a label, the lowest first (a comma in one: %%2C); repeatable"
-    add(labels, "--order", "LABEL=LOWEST,…", text)
-    add(labels, "--map", "FIELD=COLUMN", "read a field of the labels from this column; repeatable")
-    add(labels, "--no-calibration", "", "correct the scores as they are (default: on the labels' scale)")
-    text = "results are for the raters of the labels only (default: for people like them)"
-    add(labels, "--these-raters", "", text)
-    if sample:
-        add(labels, "--draw", "FILE", "the draw that chose the labelled answers (longmark label next)")
-        text = "state that labels are looked at N times at most (default: as the draw says, else any number of times)"
-        add(labels, "--looks", "N", text)
-    text = "check whether the other systems' labels correct a system, within this margin"
-    if transport:
-        add(labels, "--transport", "MARGIN", text, type=float)
+    labels = add_options(one, LabelOptions, ("labels",), titled=True, required=required)
+    without = {"labels", *([] if transport else ["transport"]), *([] if sample else ["draw", "looks"])}
+    add_options(labels, LabelOptions, [name for name, _default, _form in declared(LabelOptions) if name not in without])
 
 
 def corrections_of(arguments: argparse.Namespace) -> dict[str, Any] | None:
@@ -268,33 +318,19 @@ def corrections_of(arguments: argparse.Namespace) -> dict[str, Any] | None:
     }
 
 
-_FOR_CI = {
-    "junit": ("FILE.xml", "the gates as JUnit XML"),
-    "summary": ("FILE.md", "gates, scores, changes and worst answers as Markdown, for a step or a pull request"),
-    "json": ("FILE.json", "the same as JSON"),
-}
-
-
 def add_outputs(one: argparse.ArgumentParser) -> None:
     """The options for CI (`report.outputs`)."""
-    files = one.add_argument_group(
-        "files for CI", "written at the end, also if a gate is not met or the budget is spent"
-    )
-    for name, (metavar, text) in _FOR_CI.items():
-        add(files, f"--{name}", metavar, text)
+    add_options(one, OutputOptions)
 
 
 def outputs_of(arguments: argparse.Namespace, inputs: Iterable[Path] = ()) -> dict[str, Path | None]:
     """The files of `add_outputs`. UserError, before anything is paid for, if one cannot be written."""
-    files = {name: getattr(arguments, name) for name in _FOR_CI}
+    files = values_of(OutputOptions, arguments)
     if any(files.values()):
         from longmark.report.outputs import check
 
         check(files, list(inputs))
     return files
-
-
-DOMAIN = "what the questions are about: hazards (natural hazards, built in), or a file"
 
 
 def tell_cautions(gates: Sequence[Any], selected: Iterable[Any]) -> None:
@@ -307,18 +343,11 @@ def tell_cautions(gates: Sequence[Any], selected: Iterable[Any]) -> None:
 
 
 def add_judging(one: Any) -> None:
-    add(one, "--scoring", "text|expected", "how a judge's score is read (default: text)", default="text")
-    text = "judges give a reason before the score (default: yes for text scoring, if every judge is at an endpoint)"
-    add(one, "--reasons", "", text, action=argparse.BooleanOptionalAction, default=None)
-    text = "temperature of the calls that give a judge's score; sampled if above 0 (default: 0)"
-    add(one, "--temperature", "T", text, default=0.0)
-    add(one, "--samples", "N", "a score is the mean of N replies of each judge (default: 1)", default=1)
-    add(one, "--seed", "N", "seed of all sampling (default: 0)", type=int, default=0)
+    add_options(one, Judging)
 
 
 def add_prompts(one: Any) -> None:
-    add(one, "--prompts", "DIR", "a folder with ID.txt files that replace prompts")
-    add(one, "--domain", "hazards|FILE.yaml", DOMAIN)
+    add_options(one, ScoringOptions, ("prompts", "domain"))
 
 
 def add_answers(one: Any, temperature: float, max_answer: int) -> None:
@@ -331,7 +360,7 @@ def add_answers(one: Any, temperature: float, max_answer: int) -> None:
 
 def add_trust(one: Any) -> None:
     """The option that trusts files for one command."""
-    add(one, "--trust", "", "trust what files name, for this command (see: longmark trust)")
+    add_options(one, TrustOption, ("trust",))
 
 
 def add_project(one: argparse.ArgumentParser) -> None:
@@ -340,8 +369,8 @@ def add_project(one: argparse.ArgumentParser) -> None:
     one.set_defaults(project=True)
     if "--config" not in one._option_string_actions:
         names = one.add_argument_group("project")
-        add(names, "--config", "FILE.yaml", "the project file (default: longmark.yaml in the working folder)")
-        add_trust(names)
+        text = "the project file (default: longmark.yaml in the working folder)"
+        add_options(names, ConfigOptions, ("config", "trust"), help={"config": text})
     for switch in [action for action in one._actions if isinstance(action, argparse._StoreTrueAction)]:
         name = f"--no-{switch.option_strings[0].removeprefix('--')}"
         more = {"dest": switch.dest, "action": "store_false", "default": argparse.SUPPRESS}
@@ -350,7 +379,7 @@ def add_project(one: argparse.ArgumentParser) -> None:
 
 def add_keep_going(one: Any) -> None:
     """The option for a judge that cannot be read."""
-    add(one, "--keep-going", "", "continue if none of a judge's first 20 replies has a verdict (default: stop, exit 5)")
+    add_options(one, SpendingOptions, ("keep_going",))
 
 
 def batching(arguments: argparse.Namespace) -> Any:
@@ -361,27 +390,7 @@ def batching(arguments: argparse.Namespace) -> Any:
 
 
 def add_calls(one: argparse.ArgumentParser) -> argparse._ArgumentGroup:
-    names = one.add_argument_group("model names")
-    add(names, "--config", "FILE.yaml", CONFIG_HELP)
-    add_trust(names)
-    spend = one.add_argument_group("speed and cost")
-    add(spend, "--concurrency", "N", "maximum number of parallel calls to one model (default: 16)", default=16)
-    add(spend, "--timeout", "SECONDS", "timeout of one attempt (default: 120)", type=positive)
-    add(spend, "--max-reply-bytes", "N", "maximum size of a reply in bytes (default: 32 MiB)")
-    add(spend, "--max-calls", "N", "stop after N requests, including retries")
-    add(spend, "--max-tokens", "N", "stop after N prompt and completion tokens")
-    add(spend, "--max-usd", "DOLLARS", "stop before the cost exceeds this", type=positive)
-    add(
-        spend,
-        "--cache",
-        "FILE|URL",
-        "the call cache, a file or postgres://… (default: calls.sqlite in longmark's home)",
-    )
-    text = "send a call again whose last attempt may have been billed, with no reply (default: yes; in a batch, no)"
-    add(spend, "--resend-unknown", "yes|no", text, type=yes_or_no)
-    add(spend, "--batch", "", "send calls in batches, at the vendor's lower price (hours; see docs/batches.md)")
-    text = "maximum number of examples that are open at once in a batch run (default: 2000)"
-    add(spend, "--batch-examples", "N", text, default=2000)
-    add(spend, "--keep-files", "", "keep the uploaded files of batches at the vendor")
-    add(spend, "--quiet", "", "show no progress")
-    return spend
+    """The options of every verb that calls models. Returns the group of those on speed and cost."""
+    add_options(one, ConfigOptions, ("config", "trust"), titled=True)
+    group: argparse._ArgumentGroup = add_options(one, SpendingOptions, CALLS, titled=True)
+    return group

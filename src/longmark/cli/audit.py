@@ -58,7 +58,7 @@ def audit(arguments: argparse.Namespace) -> int:
     check_out(arguments.out)
     if arguments.against:
         _check_earlier(arguments.against, arguments.judge)
-    arguments.pair_decimals, arguments.metrics = "2", arguments.metrics or ["ccrs.contextual_coherence"]
+    arguments.metrics = arguments.metrics or ["ccrs.contextual_coherence"]
     options = run_options(arguments)
     work = Work(arguments, options, _examples(arguments))
     # an earlier audit's replies in the cache would hide that the judge has changed

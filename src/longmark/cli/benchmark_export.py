@@ -20,7 +20,7 @@ from longmark.datasets.benchmark.export import Exporting
 from longmark.datasets.benchmark.export import export as write
 from longmark.datasets.benchmark.figures import answered_unaided
 from longmark.errors import ModelError, OverBudget, UserError
-from longmark.models.registry import ModelNames
+from longmark.options.groups import ModelNames
 from longmark.places import real
 from longmark.progress import counted
 from longmark.records.benchmark import Item, write_items

@@ -16,7 +16,7 @@ from longmark.cli.terminal import stage_lines
 from longmark.datasets.benchmark import BenchmarkPlan, build, seeds, topic
 from longmark.datasets.benchmark.build import Built, Work
 from longmark.errors import UserError
-from longmark.models.registry import ModelNames
+from longmark.options.groups import ModelNames
 from longmark.progress import counted
 from longmark.rag.chunk import Chunking
 

@@ -19,7 +19,7 @@ from longmark.datasets.benchmark.answers import Answered, Examination, How
 from longmark.datasets.benchmark.contamination import COMPLETION
 from longmark.datasets.benchmark.settings import DEFAULT, LONG_CONTEXT, SETTINGS, SIDES, Shelf, check_books, side_of
 from longmark.errors import UnknownName, UserError
-from longmark.models.registry import ModelNames
+from longmark.options.groups import ModelNames
 from longmark.progress import counted
 from longmark.rag import index
 from longmark.rag.grid import labelled

@@ -89,7 +89,7 @@ def _annotate(arguments: argparse.Namespace, results: Results, options: RateOpti
     from longmark.analysis.studies.comprehensiveness import annotation
     from longmark.analysis.studies.comprehensiveness.rows import read
     from longmark.cli.rag import finish_with, open_models
-    from longmark.models.registry import ModelNames
+    from longmark.options.groups import ModelNames
 
     keys = annotation.best_variants(results)
     scored = read(arguments.runs, options, arguments.examples)

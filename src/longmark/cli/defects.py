@@ -15,7 +15,7 @@ from longmark.cli.arguments import NO_VALUE, split
 from longmark.cli.rag import finish_with, open_models, read_questions
 from longmark.cli.terminal import stage_lines
 from longmark.datasets.defects import STRENGTHS, Plan, expected_calls, make
-from longmark.models.registry import ModelNames
+from longmark.options.groups import ModelNames
 from longmark.progress import counted
 from longmark.records import Example
 from longmark.records.example import DEFECT, DEFECTS_OMITTED

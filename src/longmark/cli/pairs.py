@@ -12,7 +12,7 @@ from longmark.cli.rag import finish_with, open_models, read_questions, with_each
 from longmark.cli.terminal import stage_lines
 from longmark.datasets import pairing, pairs_build
 from longmark.errors import UnknownName, UserError
-from longmark.models.registry import ModelNames
+from longmark.options.groups import ModelNames
 from longmark.progress import counted
 from longmark.rag.grid import labelled
 from longmark.records.write import format_of, write_examples

@@ -10,6 +10,7 @@ from gettext import gettext
 from pathlib import Path
 from typing import Any, NoReturn
 
+_CHECKS = argparse.HelpFormatter("", width=80)
 _REQUIRED = gettext("the following arguments are required: %s").partition("%s")[0]
 
 
@@ -17,11 +18,24 @@ class Parser(argparse.ArgumentParser):
     """argparse's parser, which ends at the first mistake and prints every option on each page of help, and this one
     does neither. `common` names the options that `--help` and a line of usage show; empty: all of them."""
 
+    _adding = False
+
     def __init__(self, *words: Any, **settings: Any) -> None:
         super().__init__(*words, **settings)
         self.common: frozenset[str] = frozenset()
         self._mistakes: dict[str, None] = {}  # an ordered set
         self._suggested: set[str] = set()  # options that a mistake has named already
+
+    def add_argument(self, *words: Any, **settings: Any) -> argparse.Action:
+        self._adding = True
+        try:
+            return super().add_argument(*words, **settings)
+        finally:
+            self._adding = False
+
+    def _get_formatter(self) -> argparse.HelpFormatter:
+        # argparse makes one for each argument, to check its metavar, and asks for the size of the terminal each time
+        return _CHECKS if self._adding else super()._get_formatter()
 
     # Mistakes ---------------------------------------------------------------------------------------------------
 

@@ -44,7 +44,6 @@ from longmark.records.values import found
 SCHEMA = Path(__file__).with_name("longmark.schema.json")
 """The JSON schema of the file, as it is shipped; a test holds that it is the one of `schema`."""
 
-_NOT_OF_FILES = {"config", "trust", "help", "help_all", "dry_run"}
 _NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
 NAMED = {"EXAMPLES": "examples", "RUN": "out", "ROWS": "out"}  # what the name of a run stands for in an argument
 _CODE = ".py"
@@ -185,7 +184,12 @@ def _leaves() -> dict[str, argparse.ArgumentParser]:
 
 def options_of(leaf: argparse.ArgumentParser) -> list[Option]:
     """The arguments and options of a verb that a file can give."""
-    return [one for one in leaf._actions if one.dest not in _NOT_OF_FILES and one.help is not argparse.SUPPRESS]
+
+    def in_file(action: Option) -> bool:
+        shown = action.help is not argparse.SUPPRESS and action.dest not in ("help", "help_all")
+        return bool(getattr(action, "in_file", shown))  # a plug-in's option says nothing of it
+
+    return [action for action in leaf._actions if in_file(action)]
 
 
 @cache

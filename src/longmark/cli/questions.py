@@ -15,7 +15,7 @@ from longmark.datasets import vary as variants
 from longmark.datasets.questions import hazards
 from longmark.domain import named
 from longmark.errors import UserError
-from longmark.models.registry import ModelNames
+from longmark.options.groups import ModelNames
 from longmark.progress import counted
 from longmark.records import Pair
 from longmark.records.write import format_of, write_examples

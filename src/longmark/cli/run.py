@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import astuple, fields
+from dataclasses import astuple
 from typing import Any
 
 from longmark.cli import base, canary
@@ -36,6 +36,7 @@ from longmark.metrics import canonical
 from longmark.models.cache import CallCache
 from longmark.models.registry import Registry
 from longmark.models.sending import Counts
+from longmark.options import values_of
 from longmark.places import real
 from longmark.progress import cost, counted
 from longmark.records import Pair
@@ -131,15 +132,12 @@ def registry_of(arguments: argparse.Namespace, options: RunOptions, cache: CallC
 
 
 def run_options(arguments: argparse.Namespace) -> RunOptions:
-    """The options of a run, from those of `add_scoring`, `add_input` and `add_calls`."""
-    if arguments.pair_decimals.isdecimal():
-        arguments.pair_decimals = int(arguments.pair_decimals)
+    """The options of a run, from those that the verb has."""
+    values = values_of(RunOptions, arguments)
     return RunOptions(
-        judges=arguments.judge,
-        mapping=pairs(arguments.map, "--map FIELD=COLUMN"),
+        **{**values, "mapping": pairs(arguments.map, "--map FIELD=COLUMN")},
         tell=lambda notice: print(notice, file=sys.stderr),
         handle_signals=True,
-        **{one.name: getattr(arguments, one.name) for one in fields(RunOptions) if hasattr(arguments, one.name)},
     )
 
 

@@ -14,7 +14,7 @@ from longmark.cli.trust import trusting
 from longmark.datasets.benchmark import items_of
 from longmark.errors import UserError, library
 from longmark.judging import Judging
-from longmark.models.registry import ModelNames
+from longmark.options.groups import ModelNames
 from longmark.progress import counted
 from longmark.records.benchmark import Item
 from longmark.records.write import format_of, write_object, write_records

@@ -7,7 +7,8 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from longmark.cli.arguments import DOMAIN, add, add_answers, add_calls, add_input, add_prompts, add_verb, whole
+from longmark.cli.arguments import add, add_answers, add_calls, add_input, add_options, add_prompts, add_verb, whole
+from longmark.options.groups import ScoringOptions
 
 _EXAMPLES = "the examples to write: .jsonl, .csv, .tsv or .parquet"
 _PAIRS = _EXAMPLES.replace("examples", "pairs")
@@ -20,7 +21,7 @@ def _questions(verbs: Any) -> None:
     add(one, "--n", "N", "number of questions to sample", required=True)
     add(one, "--out", "FILE", _EXAMPLES, required=True)
     add(one, "--seed", "N", "seed of the sample (default: 0)", type=int, default=0)
-    add(one, "--domain", "hazards|FILE.yaml", DOMAIN)
+    add_options(one, ScoringOptions, ("domain",))
 
     text = "Make variants of questions: paraphrases by a model, perturbations from the domain's tables."
     one = add_verb(verbs, "vary", "questions:vary", text)
@@ -45,7 +46,7 @@ def _questions(verbs: Any) -> None:
     add(one, "--generator", "MODEL", "the model that writes contradictions and texts on another topic")
     add(one, "--judge", "MODEL", "the model that checks what the generator wrote")
     add(one, "--seed", "N", "seed of the places and of what stands there (default: 0)", type=whole, default=0)
-    add(one, "--prompts", "DIR", "a folder with ID.txt files that replace prompts")
+    add_options(one, ScoringOptions, ("prompts",))
     add(one, "--dry-run", "", "print the maximum number of calls; send nothing")
     add_input(one)
     add_calls(one)
@@ -151,7 +152,7 @@ def _pairs(verbs: Any) -> None:
     add(one, "--temperature", "T", "temperature of the answers (default: 0.7)", default=0.7)
     add(one, "--max-answer", "N", "maximum number of tokens of an answer (default: 1024)", default=1024)
     add(one, "--seed", "N", "seed of answers, of draws and of sides (default: 0)", type=int, default=0)
-    add(one, "--prompts", "DIR", "a folder with ID.txt files that replace prompts")
+    add_options(one, ScoringOptions, ("prompts",))
     add(one, "--dry-run", "", "print the maximum number of calls; send nothing")
     add_input(one)
     add_calls(one)
@@ -187,7 +188,7 @@ def _benchmark_generate(actions: Any) -> None:
     add(one, "--seed", "N", seed, type=int, default=0)
     text = "drop what this validator calls invalid, and rewrite only base questions that it calls valid"
     add(one, "--validator", "VALIDATOR", text, type=Path)
-    add(one, "--prompts", "DIR", "a folder with ID.txt files that replace prompts")
+    add_options(one, ScoringOptions, ("prompts",))
     add(one, "--dry-run", "", "print books, chunks and the number of calls; send nothing")
     add_calls(one)
 
@@ -200,7 +201,7 @@ def _benchmark_export(actions: Any) -> None:
     add(one, "--generator", "MODEL", text)
     add(one, "--judge", "MODEL", "the model that compares freeform answers (default: the generator)")
     add(one, "--out", "FILE", "the JSON file to write (default: figures.json in the folder)")
-    add(one, "--prompts", "DIR", "a folder with ID.txt files that replace prompts")
+    add_options(one, ScoringOptions, ("prompts",))
     add(one, "--dry-run", "", "print the maximum number of calls; send nothing")
     add_calls(one)
 
@@ -247,7 +248,7 @@ def _benchmark_run(actions: Any) -> None:
     text = "also ask each model to complete the items' texts from the first halves; write these examples to this file"
     add(one, "--contamination", "FILE", text)
     add(one, "--limit", "N", "use only the first N items")
-    add(one, "--prompts", "DIR", "a folder with ID.txt files that replace prompts")
+    add_options(one, ScoringOptions, ("prompts",))
     add(one, "--dry-run", "", "check items, books and models, and print the maximum number of calls; send nothing")
     add_calls(one)
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from longmark.cli.arguments import (
-    CONFIG_HELP,
     add,
     add_bounds,
     add_by,
@@ -19,17 +18,25 @@ from longmark.cli.arguments import (
     add_judging,
     add_keep_going,
     add_labels,
+    add_options,
     add_outputs,
     add_project,
-    add_prompts,
     add_trust,
     add_turns,
     add_verb,
     model_names,
     positive,
+    show_common,
 )
-
-_CACHE_HELP = "the call cache, a file or postgres://… (default: calls.sqlite in longmark's home)"
+from longmark.options.groups import (
+    ConfigOptions,
+    InputOptions,
+    ModelNames,
+    ScoringOptions,
+    SpendingOptions,
+    TableOptions,
+    WorkerOptions,
+)
 
 
 def _run(verbs: Any) -> None:
@@ -39,31 +46,22 @@ def _run(verbs: Any) -> None:
         one, "examples", "EXAMPLES", "a file of examples or pairs (.jsonl, .csv, .json, .parquet, …) or of another tool"
     )
     metrics = "metrics or families (see longmark metrics), with parameters (NAME@a=1), rubric.yaml or my_metric.py"
-    add(one, "--metrics", "NAME,…", metrics, default=None, required=True)
-    add(one, "--out", "RUN", "the run folder; repeat the command to resume")
+    add(one, "--metrics", "NAME,…", metrics, default=None, required=True, common=True)
+    add(one, "--out", "RUN", "the run folder; repeat the command to resume", common=True)
     add_scoring(one)
-    add_input(one)
-    add_turns(one)
+    add_options(one, InputOptions)
     spend = add_calls(one)
-    add(spend, "--dry-run", "", "print the expected calls, tokens and cost; send nothing")
-    add(spend, "--retry", "STATUS,…", "compute rows with these statuses again (paid): unparsable, refused, too_long")
-    add_keep_going(spend)
-    text = "share the budget with all sessions of this name that use the same call cache, on any machine"
-    add(spend, "--budget-group", "NAME", text)
-    cluster = one.add_argument_group("workers", "docs/cluster.md says which way suits whom")
-    text = "compute local models and metrics without a model in Ray workers (default: local, this process)"
-    add(cluster, "--executor", "local|ray[=ADDRESS]", text, action="store", default="local")
-    add(cluster, "--ray-actors", "N", "number of Ray workers that hold each local model (default: 1)", default=1)
-    add(cluster, "--ray-resources", "JSON", "what each of them needs, such as '{\"GPU\": 1}' (default: one CPU)")
-    add(cluster, "--ray-insecure", "", "accept a cluster with a public address: Ray runs code for whoever reaches it")
-    result = one.add_argument_group("table")
-    add_cluster(result)
-    add_by(result)
+    text = "print the expected calls, tokens and cost; send nothing"
+    add(spend, "--dry-run", "", text, common=True, in_file=False)
+    add_options(spend, SpendingOptions, ("retry", "keep_going", "budget_group"))
+    add_options(one, WorkerOptions)
+    add_options(one, TableOptions)
     add_gate(one)
     text = "judge the answers of this kept run again, and exit 3 if their scores have changed (paid; extra stats)"
     add(one, "--canary", "RUN", text)
     add_outputs(one)
     add_project(one)
+    show_common(one)
 
 
 def _decide(verbs: Any) -> None:
@@ -87,7 +85,7 @@ def _decide(verbs: Any) -> None:
     add_scoring(one)
     add_input(one)
     spend = add_calls(one)
-    add(spend, "--dry-run", "", "print the calls, tokens and cost of all questions; send nothing")
+    add(spend, "--dry-run", "", "print the calls, tokens and cost of all questions; send nothing", in_file=False)
     add_keep_going(spend)
     add_project(one)
 
@@ -151,7 +149,7 @@ def _parts(verbs: Any) -> None:
     add(one, "--incomplete", "", "merge what there is; complete the merged run by longmark run of the whole input")
     caches = "the call cache of a part: copy its replies into --cache; repeatable"
     add(one, "--from-cache", "FILE|URL", caches, action="append", default=[])
-    add(one, "--cache", "FILE|URL", _CACHE_HELP)
+    add_options(one, SpendingOptions, ("cache",))
 
     one = add_verb(verbs, "status", "cluster:status", "Show how far runs are, also while they work.")
     add(one, "runs", "RUN", "run folders", nargs="+")
@@ -160,28 +158,8 @@ def _parts(verbs: Any) -> None:
 
 def add_scoring(one: argparse.ArgumentParser) -> None:
     """Options on the models of a run, and on how it scores."""
-    model = one.add_argument_group("models", model_names())
-    add(model, "--judge", "MODEL", "the model that judges; repeatable", action="append", default=[])
-    add(model, "--generator", "MODEL", "the model that writes text")
-    add(model, "--embedder", "MODEL", "the model that embeds texts")
-    add(model, "--reranker", "MODEL", "the model that scores how relevant a passage is")
-    add(model, "--lm", "MODEL", "the proxy model, which gives log-probabilities of a text")
-    decides = (
-        "judge (default), embedded (the built-in claim checker, the default of ragchecker where no judge is named), "
-        "overlap (of words), st:MODEL (an NLI cross-encoder) or another model"
-    )
-    add(model, "--checker", "MODEL", f"what decides entailment: {decides}")
-    text = "checker: the model of --checker is asked as the built-in claim checker is (hf:, gguf:, vLLM, llama-server)"
-    add(model, "--prompt", "FORM", text)
-    add(model, "--calibrate", "FILE", "labels of your own (claim, evidence, label) that the checker is calibrated on")
-    fixed = one.add_argument_group("fixed for a run folder", "a resumed run must use the same values")
-    add(fixed, "--as-published", "", "use the parameters of each metric's paper, unless its name sets others")
-    add_judging(fixed)
-    text = "on pairs, decimals of bounded scores, scaled to [0, 1]; raw: scores are not rounded (default: 2)"
-    add(fixed, "--pair-decimals", "N|raw", text, default="2")
-    text = "on pairs, the largest difference of two scores that is a tie (default: 0)"
-    add(fixed, "--tie-band", "X", text, default=0.0)
-    add_prompts(fixed)
+    add_options(one, ModelNames, text=model_names())
+    add_options(one, ScoringOptions)
 
 
 def _lists(verbs: Any) -> None:
@@ -234,7 +212,7 @@ def _lists(verbs: Any) -> None:
     _add_verifying(one)
 
     one = add_verb(verbs, "cache", "small:cache", "List the contents of the call cache, or clear it.")
-    add(one, "--cache", "FILE|URL", _CACHE_HELP)
+    add_options(one, SpendingOptions, ("cache",))
     actions = one.add_subparsers(dest="action", metavar="[clear|ledger|compact|copy]")
     clear = add_verb(actions, "clear", "small:cache", "Delete the stored replies of one model, or of all.")
     add(clear, "--model", "NAME", "delete the replies of this model only")
@@ -244,7 +222,7 @@ def _lists(verbs: Any) -> None:
     _add_verifying(ledger, cache=False)
     text = "Fold the ledger's answered attempts into sums by session and model."
     for other in (clear, ledger, add_verb(actions, "compact", "small:cache", text)):
-        add(other, "--cache", "FILE|URL", _CACHE_HELP, default=argparse.SUPPRESS)  # as before the action
+        add_options(other, SpendingOptions, ("cache",), default=argparse.SUPPRESS)  # as before the action
 
     text = "Copy the replies and the ledger that the other cache does not have. It can be repeated."
     copy = add_verb(actions, "copy", "small:copy_cache", text)
@@ -253,16 +231,15 @@ def _lists(verbs: Any) -> None:
 
     text = "List the batches that calls were submitted in (longmark run --batch), fetch their results, or cancel them."
     one = add_verb(verbs, "batches", "batches:batches", text)
-    add(one, "--cache", "FILE|URL", _CACHE_HELP)
+    add_options(one, SpendingOptions, ("cache",))
     actions = one.add_subparsers(dest="action", metavar="[fetch|cancel]")
     fetch = add_verb(actions, "fetch", "batches:fetch", "Store the results of batches that have ended.")
     add(fetch, "--keep-files", "", "keep the uploaded files at the vendor")
     cancel = add_verb(actions, "cancel", "batches:cancel", "Cancel batches; what was finished is billed, and kept.")
     for one in (fetch, cancel):
-        add(one, "--cache", "FILE|URL", _CACHE_HELP, default=argparse.SUPPRESS)
+        add_options(one, SpendingOptions, ("cache",), default=argparse.SUPPRESS)
         add(one, "ids", "ID", "the batches (default: all that are open)", nargs="*")
-        add(one, "--config", "FILE.yaml", CONFIG_HELP)
-        add_trust(one)
+        add_options(one, ConfigOptions, ("config", "trust"))
 
     text = (
         "Compare four bundled systems in a minute: which is better, the worst answers, which metric sees which defect."
@@ -278,7 +255,7 @@ def _add_verifying(one: argparse.ArgumentParser, *, cache: bool = True) -> None:
     add(one, "--metrics", "NAME,…", text)
     add(one, "--embedder", "MODEL", "the run's own embedder, if it is loaded on this machine (st:NAME)")
     if cache:
-        add(one, "--cache", "FILE|URL", _CACHE_HELP)
+        add_options(one, SpendingOptions, ("cache",))
 
 
 def _models(verbs: Any) -> None:
@@ -295,7 +272,7 @@ def _models(verbs: Any) -> None:
         actions, "check", "models:check", f"Validate longmark.yaml and show the settings of each model. {shows}"
     )
     add(one, "names", "NAME", "the models to show (default: all)", nargs="*")
-    add(one, "--config", "FILE.yaml", CONFIG_HELP)
+    add_options(one, ConfigOptions, ("config",))
     add(one, "--call", "", "also send one short question to each model (paid)")
     add_trust(one)
 
@@ -305,8 +282,8 @@ def _models(verbs: Any) -> None:
         "Check the installation: versions, extras, models, endpoints, call cache, disk. Shows no keys, sends nothing."
     )
     one = add_verb(verbs, "doctor", "doctor:doctor", f"{text} Exit code 4 if there is a problem.")
-    add(one, "--config", "FILE.yaml", CONFIG_HELP)
-    add(one, "--cache", "FILE|URL", _CACHE_HELP)
+    add_options(one, ConfigOptions, ("config",))
+    add_options(one, SpendingOptions, ("cache",))
     add(one, "--connect", "", "also open a connection to each endpoint of longmark.yaml, and of each vendor with a key")
     add(one, "--json", "", "print the checks as JSON")
 

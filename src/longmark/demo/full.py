@@ -22,7 +22,8 @@ from longmark.engine.settings import RunOptions
 from longmark.models.cache import CallCache
 from longmark.models.client import Client, UsageLog
 from longmark.models.handles import Backends, Models
-from longmark.models.registry import ModelNames, Registry, price_of
+from longmark.models.registry import Registry, price_of
+from longmark.options.groups import ModelNames
 from longmark.prompts import PromptBook
 from longmark.rag import index as rag_index
 from longmark.rag.generate import Generation

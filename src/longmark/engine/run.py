@@ -28,6 +28,7 @@ from longmark.models.handles import DEFAULT_DOMAIN, Backends
 from longmark.models.registry import Registry
 from longmark.models.stores import is_url
 from longmark.models.trust import Trust
+from longmark.options import with_keywords
 from longmark.places import expanded
 from longmark.prompts import PromptBook, from_folder
 from longmark.records.read import ExampleSource
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
+@with_keywords(RunOptions)
 def run(
     examples: ExampleSource, metrics: Sequence[str | Metric] | str | Metric, *, out: str | Path, **options: Any
 ) -> RunResult:

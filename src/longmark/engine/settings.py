@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -17,10 +16,20 @@ from longmark.errors import UnknownName, UserError
 from longmark.judging import Judging
 from longmark.metric import Metric
 from longmark.metrics import Selected
-from longmark.models.batches import NO_BATCHES, OPEN, Batching
+from longmark.models.batches import NO_BATCHES, Batching
 from longmark.models.budget import Budget
 from longmark.models.handles import DEFAULT_DOMAIN, Backends
-from longmark.models.registry import ModelNames
+from longmark.options import NO_KEYWORD, described, listed, named, option
+from longmark.options.groups import (
+    ClusterOption,
+    ConfigOptions,
+    InputOptions,
+    ModelNames,
+    ScoringOptions,
+    SessionSpending,
+    SpendingOptions,
+    WorkerOptions,
+)
 from longmark.prompts import Prompt, PromptBook, registered
 from longmark.records import ABSENT, STATUSES, Signature
 from longmark.records.columns import Columns
@@ -30,8 +39,8 @@ from longmark.records.metric_name import settings_in
 if TYPE_CHECKING:
     from longmark.domain import Domain
 
+FIELDS = {"judge": "judges"}  # role -> the option that names its models, where it has another name
 RETRIED = frozenset({"model_error", "over_budget", "metric_error"})  # unscored rows that a resumed run computes again
-CONCURRENCY = 16  # calls at once to one model, where the user does not say
 
 
 @dataclass(frozen=True)
@@ -49,10 +58,11 @@ class RayCluster:
         """What options say; None: all is computed in this process. UserError."""
         kind, equals, address = options.executor.partition("=")
         if kind not in ("local", "ray") or (equals and not (address and kind == "ray")):
-            raise UserError(f"--executor {options.executor}: expected local, ray or ray=HOST:PORT")
+            raise UserError(f"{named('executor', options.executor)}: expected local, ray or ray=HOST:PORT")
         if kind == "local":
             if options.ray_actors != 1 or options.ray_resources or options.ray_insecure:
-                raise UserError("--ray-actors, --ray-resources and --ray-insecure need --executor ray")
+                names = listed(("ray_actors", "ray_resources", "ray_insecure"))
+                raise UserError(f"{names} need {named('executor', 'ray')}")
             return None
         resources = options.ray_resources
         try:
@@ -61,47 +71,28 @@ class RayCluster:
         except (ValueError, TypeError, AttributeError):
             made = {"": 0.0}
         if not all(name and 0 < number < 1e6 for name, number in made.items()):
-            raise UserError(f"--ray-resources {options.ray_resources}: expected JSON such as '{{\"GPU\": 1}}'")
+            raise UserError(f"{named('ray_resources', options.ray_resources)}: expected JSON such as '{{\"GPU\": 1}}'")
         if not isinstance(options.ray_actors, int) or options.ray_actors < 1:
-            raise UserError(f"--ray-actors: expected a whole number from 1, found {options.ray_actors!r}")
+            raise UserError(f"{named('ray_actors', options.ray_actors)}: expected a whole number from 1")
         return cls(address or None, options.ray_actors, made, options.ray_insecure)
 
 
 @dataclass(frozen=True)
-class SessionOptions:
-    """What can differ between two sessions of a run, because it changes no score.
+class SessionOptions(InputOptions, ClusterOption, SessionSpending):
+    """What can differ between two sessions of a run, because it changes no score. `retry` adds statuses to `RETRIED`.
 
-    limit: the first examples only. mapping: our field -> column of the file, or a path in its records. encoding: of a
-    text file, "": UTF-8. skip_bad: leave bad records out instead of stopping. turns: what is scored of a conversation,
-    which the settings of the folder fix. concurrency: calls at once to one
-    model, at most. retry: statuses to request again, beside `RETRIED`. quiet: show no progress. tell: takes what the
-    user should know, a sentence at a time. handle_signals: the first Ctrl-C lets the calls under way at endpoints end
-    (main thread only). check_profiles: tell where profiles do not fit the domain. resend_unknown: send a call again
-    whose last attempt may have been billed, with no reply; None: yes, but not one in a batch. batching: what goes in
-    batches. cluster: the field of the examples that dependent answers share, which the folder keeps for its reports
-    (None: as it has it). ray: a cluster that computes; None: this process does. keep_going: also where a judge cannot
-    be read. budget_group: sessions of this name on one cache share the limits of the budget. stopping: the rule that
-    stops the run by its scores, which the folder keeps; None: none does.
+    tell: takes what the user should know, a sentence at a time. handle_signals: the first Ctrl-C lets the calls under
+    way at endpoints end (main thread only). check_profiles: tell where profiles do not fit the domain. stopping: the
+    rule that stops the run by its scores, which the folder keeps; None: none does. budget, batching and ray (a cluster
+    that computes; None: this process does) are made of other options in `RunOptions`.
     """
 
-    limit: int | None = None
-    mapping: Mapping[str, str] = field(default_factory=dict)
-    encoding: str = ""
-    skip_bad: bool = False
-    turns: str = "last"
-    concurrency: int = CONCURRENCY
-    budget: Budget = field(default_factory=Budget)
-    retry: Collection[str] = ()
-    quiet: bool = False
+    budget: Budget = field(default_factory=Budget, metadata=NO_KEYWORD)
     tell: Callable[[str], None] = lambda _notice: None
     handle_signals: bool = False
     check_profiles: bool = True
-    resend_unknown: bool | None = None
-    batching: Batching = NO_BATCHES
-    cluster: str | None = None
-    ray: RayCluster | None = None
-    keep_going: bool = False
-    budget_group: str | None = None
+    batching: Batching = field(default=NO_BATCHES, metadata=NO_KEYWORD)
+    ray: RayCluster | None = field(default=None, metadata=NO_KEYWORD)
     stopping: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
@@ -114,20 +105,21 @@ class SessionOptions:
         }
         for name, value in numbers.items():
             if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
-                raise UserError(f"{name}: expected a whole number from 1, found {value!r}")
+                raise UserError(f"{named(name, value)}: expected a whole number from 1")
         usd = self.budget.max_usd
         if usd is not None and (isinstance(usd, bool) or not isinstance(usd, int | float) or not 0 < usd < 1e12):
-            raise UserError(f"max_usd: expected a number above 0, found {usd!r}")
+            raise UserError(f"{named('max_usd', usd)}: expected a number above 0")
         check_mode(self.turns)
         if (group := self.budget_group) is not None:
             if not isinstance(group, str) or not group.strip() or not group.isprintable():
-                raise UserError(f"--budget-group: expected a name, found {group!r}")
+                raise UserError(f"{named('budget_group', group)}: expected a name")
             if not self.budget.limited:
-                raise UserError("--budget-group needs a limit to share: --max-usd, --max-tokens or --max-calls")
+                limits = listed(("max_usd", "max_tokens", "max_calls"), "or")
+                raise UserError(f"{named('budget_group')} needs a limit to share: {limits}")
         if not isinstance(self.resend_unknown, bool | None):
-            raise UserError(f"resend_unknown: expected True, False or None, found {self.resend_unknown!r}")
+            raise UserError(f"{named('resend_unknown', self.resend_unknown)}: expected True, False or None")
         if isinstance(self.retry, str):
-            raise UserError(f"retry: expected a list of statuses, found the text {self.retry!r}")
+            raise UserError(f"{named('retry', self.retry)}: expected a list of statuses")
 
     @property
     def reading(self) -> dict[str, Any]:
@@ -140,65 +132,28 @@ class SessionOptions:
         for status in self.retry:
             known = [s for s in STATUSES if s != "ok" and s not in ABSENT]
             if status not in known:
-                raise UnknownName("status in --retry", status, known, f"It is one of {', '.join(known)}.")
+                raise UnknownName(f"status in {named('retry')}", status, known, f"It is one of {', '.join(known)}.")
         return RETRIED | frozenset(self.retry)
 
 
+@described
 @dataclass(frozen=True)
-class RunOptions(ModelNames, Judging, SessionOptions):
-    """Options of a run, by the names of `longmark run`. Models (judges, generator, embedder, reranker, lm, checker) are
-    names or backends. UserError for a value of the wrong kind.
+class RunOptions(ModelNames, ScoringOptions, WorkerOptions, SpendingOptions, ConfigOptions, SessionOptions):
+    """Options of a run, by the names of `longmark run`. Models are names or backends. UserError for a value of the
+    wrong kind. What scores, and how, is fixed for a run folder, and so are `prompts`, `domain` and `turns`; the others
+    may change between sessions."""
 
-    Fixed for the run's folder:
-      as_published     parameters that a metric's name does not give have the values of its paper
-      scoring, temperature, samples, reasons, seed   how judges are asked: see `longmark.judging`
-      prompts          a folder with ID.txt files that replace prompts
-      pair_decimals, tie_band   how a single-answer metric chooses between the two of a pair (`engine.pairs`): decimals
-                       of bounded scores, None or `raw`: as they are; a difference of no more than the band is a tie
-      domain           `hazards` (built in), or a YAML file; only metrics that read the domain need one
-    May change between sessions, beside those of `SessionOptions`:
-      config           a file of models by names of one's own; None: longmark.yaml in the working folder, if it exists
-      trust            that file is trusted, as with `longmark trust`, for this session
-      cache            the file of the call cache; None: calls.sqlite in longmark's home
-      timeout          seconds for one HTTP attempt; max_reply_bytes: of one reply
-      max_calls, max_tokens, max_usd   the budget of this session
-      batch            calls go in batches, at the vendors' lower price: see docs/batches.md
-      batch_examples   so many examples are open at once in a batch run; keep_files: uploaded files are not deleted
-      executor         `local`, `ray` or `ray=HOST:PORT`: where local models and metrics without a model are computed;
-                       ray_actors, ray_resources, ray_insecure: see `RayCluster` and docs/cluster.md
-    """
-
-    as_published: bool = False
-    prompts: str | Path | None = None
-    domain: str | Path | None = None
-    pair_decimals: int | str | None = 2
-    tie_band: float = 0.0
-    config: str | Path | None = None
-    trust: bool = False
-    cache: str | Path | None = None
-    timeout: float | None = None
-    max_reply_bytes: int | None = None
-    max_calls: int | None = None
-    max_tokens: int | None = None
-    max_usd: float | None = None
-    batch: bool = False
-    batch_examples: int = OPEN
-    keep_files: bool = False
-    executor: str = "local"
-    ray_actors: int = 1
-    ray_resources: str | Mapping[str, float] | None = None
-    ray_insecure: bool = False
-    quiet: bool = True
+    quiet: bool = option(True, "show no progress (default: shown by the command line only)")
 
     def __post_init__(self) -> None:
         if self.timeout is not None and not (isinstance(self.timeout, int | float) and self.timeout > 0):
-            raise UserError(f"timeout: expected a number of seconds above 0, found {self.timeout!r}")
+            raise UserError(f"{named('timeout', self.timeout)}: expected a number of seconds above 0")
         if self.pair_decimals not in (None, "raw", *range(13)) or isinstance(self.pair_decimals, bool):
             raise UserError(
-                f"--pair-decimals: expected a whole number from 0 to 12, or raw, found {self.pair_decimals!r}"
+                f"{named('pair_decimals', self.pair_decimals)}: expected a whole number from 0 to 12, or raw"
             )
         if not isinstance(self.tie_band, int | float) or not 0 <= self.tie_band < float("inf"):
-            raise UserError(f"--tie-band: expected a number from 0, found {self.tie_band!r}")
+            raise UserError(f"{named('tie_band', self.tie_band)}: expected a number from 0")
         object.__setattr__(self, "budget", Budget(self.max_calls, self.max_tokens, self.max_usd))
         object.__setattr__(self, "batching", Batching.of(self))
         object.__setattr__(self, "ray", RayCluster.of(self))
@@ -337,7 +292,7 @@ def choose(
     they have in a domain. as_published: see `metrics.select`. UserError where there are none."""
     selected = metrics.select(_each(names), domain, as_published=as_published)
     if not selected:
-        raise UserError("no metric was named: --metrics NAME[,NAME…]; longmark metrics lists them")
+        raise UserError(f"no metric was named: give {named('metrics', 'NAMES')}; longmark metrics lists them")
     return selected
 
 
@@ -359,7 +314,9 @@ def check(settings: Settings) -> None:
     """UserError naming every role without a model, or for what a metric's parameters need (their `ready`), or where
     reasons are wanted and no metric can have them."""
     if settings.judging.reasons and not any(map(_gives_reasons, settings.selected)):
-        raise UserError("--reasons: no selected metric is a judge's score; longmark metrics NAME lists its prompts")
+        raise UserError(
+            f"{named('reasons', True)}: no selected metric is a judge's score; longmark metrics NAME lists its prompts"
+        )
     check_turns(settings)
     _check_prompts(settings)
     for chosen in settings.selected:
@@ -373,7 +330,8 @@ def check(settings: Settings) -> None:
     if missing:
         raise UserError(
             "\n".join(
-                f"--{role} MODEL is missing (`--{role} embedded` runs on this machine): needed by {', '.join(names)}"
+                f"{named(FIELDS.get(role, role), 'MODEL')} is missing (`{named(FIELDS.get(role, role), 'embedded')}` "
+                f"runs on this machine): needed by {', '.join(names)}"
                 for role, names in missing.items()
             )
         )
@@ -383,8 +341,9 @@ def check_turns(settings: Settings) -> None:
     """UserError naming the metrics that cannot score what the mode of `--turns` makes of a conversation."""
     if unable := [chosen.name for chosen in settings.selected if settings.turns not in chosen.metric.turns]:
         raise UserError(
-            f"--turns {settings.turns}: {', '.join(unable)} cannot score that of a conversation; omit them, or use "
-            "another --turns (longmark metrics NAME says which). A rubric with {turns} scores whole conversations"
+            f"{named('turns', settings.turns)}: {', '.join(unable)} cannot score that of a conversation; omit them, or "
+            f"use other {named('turns')} (longmark metrics NAME says which). A rubric with {{turns}} scores whole "
+            "conversations"
         )
 
 
@@ -392,8 +351,8 @@ def _check_prompts(settings: Settings) -> None:
     """UserError where a prompt was replaced whose counterpart with reasons is sent in its place, and was not."""
     replaced = settings.prompts.replaced
     wrong = [
-        f"--prompts replaces {prompt.id}, but with reasons the judge is asked by {prompt.id}.reasons: add "
-        f"{prompt.id}.reasons.txt (ours: longmark prompts {prompt.id}.reasons), or --no-reasons"
+        f"{named('prompts')} replaces {prompt.id}, but with reasons the judge is asked by {prompt.id}.reasons: add "
+        f"{prompt.id}.reasons.txt (ours: longmark prompts {prompt.id}.reasons), or {named('reasons', False)}"
         for chosen in settings.selected
         if (judging := settings.judging_of(chosen)).reasons and judging.by_text
         for prompt in chosen.metric.prompts

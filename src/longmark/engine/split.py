@@ -25,6 +25,7 @@ from longmark.engine.folder import written
 from longmark.engine.settings import SessionOptions
 from longmark.errors import UserError
 from longmark.models.client import Booked
+from longmark.options import named
 from longmark.records import Answered, Row
 from longmark.records.example import question_hash
 from longmark.records.files import at, lines, own_json
@@ -123,9 +124,9 @@ def limited(options: SessionOptions, part: Part) -> SessionOptions:
     """The options of a session of a part's run: no more than its share."""
     shares = [name for name in BUDGETS if getattr(part, name) is not None]
     if options.budget_group is not None and shares:
-        option = f"--{shares[0].replace('_', '-')}"
+        share = named(shares[0])
         raise UserError(
-            f"--budget-group: the part has a share of {option} of its own; split without {option} and give "
+            f"{named('budget_group')}: the part has a share of {share} of its own; split without {share} and give "
             "each run the limit that all share"
         )
     options = replace(

@@ -37,11 +37,12 @@ from longmark.models.cache import CallCache
 from longmark.models.client import Client, WouldCall
 from longmark.models.config import of_manifest
 from longmark.models.handles import DEFAULT_DOMAIN
-from longmark.models.registry import ModelNames, Registry
+from longmark.models.registry import Registry
 from longmark.models.stores import Seen
 from longmark.models.stores.copying import copy_replies
 from longmark.models.stores.sqlite import SqliteStore
 from longmark.models.trust import of_name
+from longmark.options.groups import ModelNames
 from longmark.prompts import SYSTEM, PromptBook
 from longmark.records import Row
 from longmark.records.files import check_regular, lines, read_object, unpacked_limit

@@ -31,6 +31,7 @@ from longmark.models.cache import CallCache
 from longmark.models.handles import Backends
 from longmark.models.protocols import Backend
 from longmark.models.settings import DEFAULTS, ModelSettings
+from longmark.options.groups import ModelNames
 from longmark.places import expanded
 
 if TYPE_CHECKING:
@@ -61,20 +62,6 @@ _VERSION = {"anthropic": {"anthropic-version": "2023-06-01"}}  # of the API, whi
 NO_SCHEME = "the base URL after the @ must begin with http:// or https://"
 
 Name = str | Backend  # Python code may pass a backend of its own (a fake, for example) instead of a name
-
-
-@dataclass(frozen=True)
-class ModelNames:
-    """The models of a run, by role."""
-
-    judges: Sequence[Name] | str = ()
-    generator: Name | None = None
-    embedder: Name | None = None
-    reranker: Name | None = None
-    lm: Name | None = None
-    checker: Name | None = None
-    calibrate: str | Path | None = None  # labels that the checker is calibrated on
-    prompt: str | None = None  # how the checker is asked: `checker`, as the built-in claim checker
 
 
 class Registry:

@@ -27,7 +27,7 @@ from longmark.engine.estimate import dry_run
 from longmark.engine.manifest import environment
 from longmark.engine.run import finish
 from longmark.engine.session import execute
-from longmark.engine.settings import CONCURRENCY, RETRIED, SessionOptions, Settings
+from longmark.engine.settings import RETRIED, SessionOptions, Settings
 from longmark.errors import LongmarkError, UserError
 from longmark.models.batches import NO_BATCHES, Batching
 from longmark.models.budget import Budget
@@ -35,6 +35,7 @@ from longmark.models.cache import CallCache
 from longmark.models.client import Counts
 from longmark.models.handles import Models
 from longmark.models.registry import Registry
+from longmark.options.groups import CONCURRENCY
 from longmark.records import Example
 from longmark.records.verdicts import in_words
 from longmark.records.write import write_examples

@@ -10,7 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-OPEN = 2000  # examples that are open at once, where the user does not say
+from longmark.options.groups import OPEN_EXAMPLES
+
 _ENOUGH, _LEAST, _SHARE = 20, 2, 10  # calls of a batch that the budget limits, see `too_few`
 
 
@@ -27,7 +28,7 @@ class Batching:
     is lost are sent again."""
 
     wanted: bool = False
-    examples: int = OPEN
+    examples: int = OPEN_EXAMPLES
     keep_files: bool = False
     resend_unknown: bool = False
 

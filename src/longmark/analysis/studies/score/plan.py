@@ -26,7 +26,8 @@ from longmark.domain import Domain, load, named
 from longmark.engine.run import make_settings
 from longmark.engine.settings import RunOptions, Settings, choose
 from longmark.errors import UnknownName, UserError
-from longmark.models.registry import ModelNames, Name, Registry
+from longmark.models.registry import Name, Registry
+from longmark.options.groups import ModelNames
 from longmark.rag.answer import Answering
 from longmark.rag.generate import Generation
 from longmark.records.metric_name import joined, parsed

@@ -28,7 +28,8 @@ from longmark.engine.settings import every_prompt
 from longmark.errors import UserError
 from longmark.models.client import Client, UsageLog
 from longmark.models.handles import Models
-from longmark.models.registry import ModelNames, Registry, price_of
+from longmark.models.registry import Registry, price_of
+from longmark.options.groups import ModelNames
 from longmark.prompts import PromptBook, from_folder
 from longmark.rag import answer as rag_answer
 from longmark.rag import index as rag_index

@@ -1,0 +1,178 @@
+"""An option is declared once: as a field of a dataclass, with its default, its help and how it is written.
+
+    @dataclass(frozen=True)
+    class Pace:
+        \"\"\"speed\"\"\"
+        concurrency: int = option(16, "maximum number of parallel calls to one model (default: {default})", "N")
+
+`cli.arguments.add_options` makes the parser's options of it, and of these `cli.project` the keys of longmark.yaml with
+their JSON schema and `tests.docs.generate` docs/cli.md. `engine.settings.RunOptions` is composed of such dataclasses:
+its fields are the keywords of `longmark.run`, and `described` writes its docstring. A message names an option by
+`named`, and says `--samples` on the command line and `samples=` in Python. `options.groups` has the options that verbs
+share.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import MISSING, dataclass, field
+from functools import cache
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+NO_KEYWORD = {"keyword": False}
+"""The metadata of a field that is made of options, and is none."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Option:
+    """How an option is written, and what it does.
+
+    help: a line for `--help`, with `{default}` for its default. metavar: of its value; "" for a switch. The form of the
+    metavar says how a text is read, and whether the option is repeatable (`cli.arguments.add`). line: its name on the
+    command line and in longmark.yaml, "" for the field's. kind: how a text is read, if the metavar does not say it
+    (`cli.arguments.KINDS`). repeatable: also where the metavar does not say so. common: `--help` shows it, not only
+    `--help-all`. in_file: longmark.yaml can give it. python: the help of the docstring, where it is another.
+    """
+
+    help: str
+    metavar: str = ""
+    line: str = ""
+    kind: str = ""
+    repeatable: bool = False
+    common: bool = False
+    in_file: bool = True
+    python: str = ""
+
+
+def option(default: Any, help: str, metavar: str = "", **form: Any) -> Any:
+    """A field of a dataclass that is an option. form: the other fields of `Option`. default: also a function that makes
+    a value, such as `dict`."""
+    if isinstance(default, type):
+        return field(default_factory=default, metadata={"option": Option(help, metavar, **form)})
+    text = help.replace("{default}", f"{default:,}" if isinstance(default, int) else str(default))
+    return field(default=default, metadata={"option": Option(text, metavar, **form)})
+
+
+@cache
+def declared(group: type) -> tuple[tuple[str, Any, Option], ...]:
+    """The options of a dataclass: the field's name, its default, how it is written."""
+    return tuple(
+        (each.name, () if each.default is MISSING else each.default, each.metadata["option"])
+        for each in dataclasses.fields(group)
+        if "option" in each.metadata
+    )
+
+
+def line_name(name: str, form: Option) -> str:
+    """An option as the command line has it."""
+    return f"--{(form.line or name).replace('_', '-')}"
+
+
+def values_of(kind: type, arguments: Any) -> dict[str, Any]:
+    """The fields of a dataclass that the arguments of a command line have, by the fields' names."""
+    dests = {name: form.line or name for name, _default, form in declared(kind)}
+    return {name: getattr(arguments, dest) for name, dest in dests.items() if hasattr(arguments, dest)}
+
+
+# What Python shows of them ------------------------------------------------------------------------------------------
+
+
+def described(kind: type[T]) -> type[T]:
+    """A decorator of a dataclass that is composed of groups: a list of its options, by group, ends its docstring."""
+    from textwrap import wrap
+
+    forms = {name: form for name, _default, form in declared(kind)}
+    width = max(map(len, forms)) + 2
+    groups: dict[str, list[str]] = {}
+    for group in (each for each in kind.__mro__[1:] if dataclasses.is_dataclass(each)):
+        own = [name for name in vars(group).get("__annotations__", {}) if name in forms]
+        if own:
+            groups.setdefault(title_of(group)[0].capitalize(), []).extend(own)
+    lines = [(kind.__doc__ or "").rstrip()]
+    for title, names in groups.items():
+        lines += ["", f"    {title}:"]
+        for name in names:
+            form = forms[name]
+            text = (form.python or form.help.removesuffix("; repeatable")).replace("%%", "%")
+            lines += wrap(text, 118, initial_indent=f"      {name:<{width}}", subsequent_indent=" " * (width + 6))
+    kind.__doc__ = "\n".join(lines)
+    return kind
+
+
+def title_of(group: type) -> tuple[str, str | None]:
+    """The title of a group of options, and what is said of all of them: the first line of the docstring, and the
+    second paragraph."""
+    title, _, text = (group.__doc__ or "").partition("\n\n")
+    return title.strip().rstrip("."), " ".join(text.split()) or None
+
+
+def with_keywords(kind: type) -> Callable[[T], T]:
+    """A decorator of a function that takes the fields of a dataclass as `**options`: its signature lists them, for
+    `help()` and for completion."""
+
+    def decorate(function: T) -> T:
+        import inspect
+
+        given = inspect.signature(function)  # type: ignore[arg-type]
+        own = [each for each in given.parameters.values() if each.kind is not inspect.Parameter.VAR_KEYWORD]
+        fields = inspect.signature(kind).parameters
+        keywords = [each for each in dataclasses.fields(kind) if each.metadata.get("keyword", True)]
+        more = [fields[each.name].replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in keywords]
+        vars(function)["__signature__"] = given.replace(parameters=[*own, *more])
+        return function
+
+    return decorate
+
+
+# How a message names an option --------------------------------------------------------------------------------------
+
+DECLARED: dict[str, Option] = {}
+"""Every shared option by the name of its field; `options.groups` fills it."""
+
+_NOTHING = object()
+_PLACEHOLDERS = {"MODEL", "NAMES", "FILE", "FOLDER", "NUMBER"}
+_on_line = False  # the process is the command line
+
+
+@contextmanager
+def command_line() -> Iterator[None]:
+    """Meanwhile messages name options as the command line does; without it as Python does."""
+    global _on_line
+    before, _on_line = _on_line, True
+    try:
+        yield
+    finally:
+        _on_line = before
+
+
+def named(name: str, value: Any = _NOTHING) -> str:
+    """An option in a message, by the name of its field: `samples=` in Python, `--samples` on the command line. value:
+    what it is, or what to give: `samples=3`, `--samples 3`; of a switch True or False. Words of `_PLACEHOLDERS` stand
+    for a value: `judges=MODEL`, `--judge MODEL`."""
+    form = DECLARED.get(name, Option("", "TEXT"))
+    stands = isinstance(value, str) and value in _PLACEHOLDERS
+    if _on_line:
+        word = line_name(name, form)
+        if value is _NOTHING or (value is True and not form.metavar):
+            return word
+        if value is False and not form.metavar:
+            return f"--no-{word[2:]}"
+        if isinstance(value, Mapping):
+            import shlex
+
+            return " ".join(f"{word} {shlex.quote(f'{key}={each}')}" for key, each in value.items())
+        plain = stands or (isinstance(value, str) and value and not any(map(str.isspace, value)))
+        return f"{word} {value if plain or not isinstance(value, str) else repr(value)}"
+    if value is _NOTHING:
+        return f"{name}="
+    return f"{name}={value if stands else repr(value)}"
+
+
+def listed(names: Sequence[str], word: str = "and", of: Callable[[str], str] = named) -> str:
+    """Several options in a sentence."""
+    *first, last = map(of, names)
+    return f"{', '.join(first)} {word} {last}" if first else last

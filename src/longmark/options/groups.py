@@ -1,0 +1,282 @@
+"""The options that verbs share, each declared once, in groups.
+
+A group is a dataclass; the first line of its docstring is its title in `--help`. Nothing heavy is imported here, and no
+methods are made that nobody calls (half of the time), as every command line is read with it. `RunOptions`
+(engine.settings) is composed of the first ones. The others, from `TableOptions` on, are read by the command line and by
+longmark.yaml alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from longmark.judging import Judging
+from longmark.options import DECLARED, declared, option
+
+if TYPE_CHECKING:
+    from longmark.models.protocols import Backend
+
+CONCURRENCY = 16  # calls at once to one model, where the user does not say
+OPEN_EXAMPLES = 2_000  # of a batch run
+
+_CHECKERS = (
+    "judge (default), embedded (the built-in claim checker, the default of ragchecker where no judge is named), "
+    "overlap (of words), st:MODEL (an NLI cross-encoder) or another model"
+)
+
+
+@dataclass(frozen=True)
+class ModelNames:
+    """models"""
+
+    judges: Sequence[str | Backend] | str = option(
+        (), "the model that judges; repeatable", "MODEL", line="judge", repeatable=True, common=True,
+        python="the model that judges, or several",
+    )  # fmt: skip
+    generator: str | Backend | None = option(None, "the model that writes text", "MODEL")
+    embedder: str | Backend | None = option(None, "the model that embeds texts", "MODEL", common=True)
+    reranker: str | Backend | None = option(None, "the model that scores how relevant a passage is", "MODEL")
+    lm: str | Backend | None = option(None, "the proxy model, which gives log-probabilities of a text", "MODEL")
+    checker: str | Backend | None = option(None, f"what decides entailment: {_CHECKERS}", "MODEL", common=True)
+    calibrate: str | Path | None = option(
+        None, "labels of your own (claim, evidence, label) that the checker is calibrated on", "FILE"
+    )
+    prompt: str | None = option(
+        None,
+        "checker: the model of --checker is asked as the built-in claim checker is (hf:, gguf:, vLLM, llama-server)",
+        "FORM",
+    )
+
+
+@dataclass(frozen=True, init=False, repr=False, eq=False)
+class ScoringOptions(Judging):
+    """fixed for a run folder
+
+    a resumed run must use the same values
+    """
+
+    as_published: bool = option(False, "use the parameters of each metric's paper, unless its name sets others")
+    pair_decimals: int | str | None = option(
+        2,
+        "on pairs, decimals of bounded scores, scaled to [0, 1]; raw: scores are not rounded (default: {default})",
+        "N|raw",
+        kind="decimals",
+    )
+    tie_band: float = option(0.0, "on pairs, the largest difference of two scores that is a tie (default: 0)", "X")
+    prompts: str | Path | None = option(None, "a folder with ID.txt files that replace prompts", "DIR")
+    domain: str | Path | None = option(
+        None, "what the questions are about: hazards (natural hazards, built in), or a file", "hazards|FILE.yaml"
+    )
+
+
+@dataclass(frozen=True, init=False, repr=False, eq=False)
+class InputOptions:
+    """input"""
+
+    limit: int | None = option(None, "read the first N examples only", "N", common=True)
+    mapping: Mapping[str, str] = option(
+        dict,
+        "read a field from this column, a path such as input.messages[-1].content, or several with commas; repeatable",
+        "FIELD=COLUMN",
+        line="map",
+        common=True,
+        python="field -> the column to read it from, a path such as input.messages[-1].content, or several with commas",
+    )
+    encoding: str = option("", "the encoding of a text file, such as cp1252 (default: UTF-8)", "NAME")
+    skip_bad: bool = option(False, "skip bad records instead of stopping", common=True)
+    turns: str = option(
+        "last",
+        "what is scored of a conversation: its last answer, each answer (ID#turn), or all of it (default: {default})",
+        "last|each|all",
+    )
+
+
+@dataclass(frozen=True, init=False, repr=False, eq=False)
+class ClusterOption:
+    """table"""
+
+    cluster: str | None = option(
+        None,
+        "the field that dependent answers share, such as a document (default: as in the run, else question_id)",
+        "FIELD",
+        common=True,
+    )
+
+
+@dataclass(frozen=True, init=False, repr=False, eq=False)
+class SessionSpending:
+    """speed and cost"""
+
+    concurrency: int = option(CONCURRENCY, "maximum number of parallel calls to one model (default: {default})", "N")
+    resend_unknown: bool | None = option(
+        None,
+        "resend calls that got no reply but may have been billed (default: yes; in a batch, no)",
+        "yes|no",
+        kind="yes or no",
+    )
+    quiet: bool = option(False, "show no progress")
+    retry: Collection[str] = option(
+        (), "compute rows with these statuses again (paid): unparsable, refused, too_long", "STATUS,…"
+    )
+    keep_going: bool = option(
+        False,
+        "continue if none of a judge's first 20 replies has a verdict (default: stop, exit 5)",
+        python="continue if none of a judge's first 20 replies has a verdict (default: stop)",
+    )
+    budget_group: str | None = option(
+        None, "share the budget with all sessions of this name that use the same call cache, on any machine", "NAME"
+    )
+
+
+@dataclass(frozen=True, init=False, repr=False, eq=False)
+class SpendingOptions(SessionSpending):
+    """speed and cost"""
+
+    timeout: float | None = option(None, "timeout of one attempt (default: 120)", "SECONDS", kind="positive")
+    max_reply_bytes: int | None = option(None, "maximum size of a reply in bytes (default: 32 MiB)", "N")
+    max_calls: int | None = option(None, "stop after N requests, including retries", "N")
+    max_tokens: int | None = option(None, "stop after N prompt and completion tokens", "N")
+    max_usd: float | None = option(None, "stop before the cost exceeds this", "DOLLARS", kind="positive", common=True)
+    cache: str | Path | None = option(
+        None, "the call cache, a file or postgres://… (default: calls.sqlite in longmark's home)", "FILE|URL"
+    )
+    batch: bool = option(False, "send calls in batches, at the vendor's lower price (hours; see docs/batches.md)")
+    batch_examples: int = option(
+        OPEN_EXAMPLES,
+        "maximum number of examples that are open at once in a batch run (default: {default})",
+        "N",
+    )
+    keep_files: bool = option(False, "keep the uploaded files of batches at the vendor")
+
+
+@dataclass(frozen=True, init=False, repr=False, eq=False)
+class WorkerOptions:
+    """workers
+
+    see docs/cluster.md
+    """
+
+    executor: str = option(
+        "local",
+        "compute local models and metrics without a model in Ray workers (default: local, this process)",
+        "local|ray[=ADDRESS]",
+        kind="text",
+    )
+    ray_actors: int = option(1, "number of Ray workers that hold each local model (default: {default})", "N")
+    ray_resources: str | Mapping[str, float] | None = option(
+        None, "what each of them needs, such as '{\"GPU\": 1}' (default: one CPU)", "JSON"
+    )
+    ray_insecure: bool = option(False, "accept a cluster with a public address: Ray runs code for whoever reaches it")
+
+
+@dataclass(frozen=True, init=False, repr=False, eq=False)
+class TrustOption:
+    """model names"""
+
+    trust: bool = option(
+        False, "trust what files name, for this command (see: longmark trust)", in_file=False,
+        python="trust what files name, for this call (see: longmark trust)",
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, init=False, repr=False, eq=False)
+class ConfigOptions(TrustOption):
+    """model names"""
+
+    config: str | Path | None = option(
+        None,
+        "the file that defines your own model names (default: longmark.yaml in the working folder)",
+        "FILE.yaml",
+        in_file=False,
+    )
+
+
+@dataclass(frozen=True, init=False, repr=False, eq=False)
+class TableOptions(ClusterOption):
+    """table"""
+
+    by: Sequence[str] = option(
+        (), "also show the slices of this field of the examples, such as lang; repeatable", "FIELD",
+        repeatable=True, common=True,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, init=False, repr=False, eq=False)
+class BoundsOption:
+    """bounds of scores"""
+
+    bounds: Sequence[str] = option(
+        (), "lowest and highest possible score, if no run declares them; repeatable", "METRIC=LOW:HIGH"
+    )
+
+
+@dataclass(frozen=True, init=False, repr=False, eq=False)
+class GateOptions:
+    """exit code"""
+
+    fail_under: Sequence[str] = option(
+        (),
+        "exit 3 unless the 97.5 %% bound on the mean meets this gate; also mean(METRIC)>=NUMBER, METRIC every answer "
+        ">= NUMBER, METRIC at most 2 %% < NUMBER; repeatable",
+        "'METRIC>=NUMBER'",
+        common=True,
+    )
+    max_unscored: float = option(
+        0.05, "maximum share of unscored rows for --fail-under (default: {default})", "SHARE", kind="share"
+    )
+    base: Path | None = option(
+        None, "also compare with this earlier run, paired by question (extra stats)", "RUN", common=True
+    )
+    fail_if_worse: bool = option(False, "exit 3 if a system is worse than in --base (see: longmark compare)")
+    margin: Sequence[str] = option(
+        (), "the largest difference from --base that does not matter; repeatable", "[METRIC=]NUMBER"
+    )
+
+
+@dataclass(frozen=True, init=False, repr=False, eq=False)
+class OutputOptions:
+    """files for CI
+
+    written at the end, also if a gate is not met or the budget is spent
+    """
+
+    junit: Path | None = option(None, "the gates as JUnit XML", "FILE.xml")
+    summary: Path | None = option(
+        None, "gates, scores, changes and worst answers as Markdown, for a step or a pull request", "FILE.md"
+    )
+    json: Path | None = option(None, "the same as JSON", "FILE.json")
+
+
+@dataclass(frozen=True, init=False, repr=False, eq=False)
+class LabelOptions:
+    """labels of a random sample of the answers"""
+
+    labels: Path | None = option(None, "correct means and differences by people's labels (as for metaeval)", "FILE")
+    label: str | None = option(None, "the label to read, if the file has several", "NAME")
+    order: Sequence[str] = option(
+        (), "all values of a label, the lowest first (a comma in one: %%2C); repeatable", "LABEL=LOWEST,…"
+    )
+    map: Sequence[str] = option((), "read a field of the labels from this column; repeatable", "FIELD=COLUMN")
+    no_calibration: bool = option(False, "correct the scores as they are (default: on the labels' scale)")
+    these_raters: bool = option(False, "results are for the raters of the labels only (default: for people like them)")
+    draw: Path | None = option(None, "the draw that chose the labelled answers (longmark label next)", "FILE")
+    looks: int | None = option(
+        None,
+        "state that labels are looked at N times at most (default: as the draw says, else any number of times)",
+        "N",
+    )
+    transport: float | None = option(
+        None, "check whether the other systems' labels correct a system, within this margin", "MARGIN", kind="number"
+    )
+
+
+CALLS = ("concurrency", "timeout", "max_reply_bytes", "max_calls", "max_tokens", "max_usd", "cache", "resend_unknown",
+         "batch", "batch_examples", "keep_files", "quiet")  # fmt: skip
+"""The options of every verb that calls models; `SpendingOptions` has more, for verbs that score."""
+
+for _group in (LabelOptions, OutputOptions, GateOptions, BoundsOption, TableOptions, ConfigOptions, WorkerOptions,
+               SpendingOptions, InputOptions, ScoringOptions, ModelNames):  # fmt: skip
+    DECLARED.update((name, form) for name, _default, form in declared(_group))
