@@ -72,6 +72,8 @@ NEED_ARRAYS = (
     "scores.paired",
     "stats.",
     "analysis.",
+    "demo.checked",
+    "demo.instruments",
     "demo.page",
     "validator.",
     "cli.validator",

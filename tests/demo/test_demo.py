@@ -15,8 +15,22 @@ from bench.demo_picture import ANSWER
 
 import longmark
 from longmark.demo import run_demo
-from longmark.demo.page import Corpus, detectable
-from longmark.demo.recorded import ANSWERS, JUDGED, NOW, RECORDED, SYSTEMS, Recorded, judged_now, missed, unpacked
+from longmark.demo.answers import Corpus
+from longmark.demo.checked import FALSE, Checked
+from longmark.demo.page import detectable
+from longmark.demo.recorded import (
+    ANSWERS,
+    CHECKS,
+    JUDGED,
+    NOW,
+    RECORDED,
+    SYSTEMS,
+    Recorded,
+    RecordedChecker,
+    judged_now,
+    missed,
+    unpacked,
+)
 from longmark.errors import RequestRefused
 from longmark.models.fake import FakeChat
 from longmark.models.protocols import Capabilities, ChatReply, ChatRequest, TokenLogprobs
@@ -44,6 +58,23 @@ def test_every_call_of_the_demo_is_recorded(tmp_path: Path):
     changed.write_text(ANSWERS.read_text("utf-8").replace("1.27 million", "1.28 million", 1), "utf-8")
     assert missed(cache, changed) == len(JUDGED)
     assert RECORDED.stat().st_size < 5_000_000
+
+
+def test_every_sentence_with_a_defect_is_recorded_for_the_claim_checker(tmp_path: Path):
+    """A record of it costs two seconds of a processor for a passage: the prompt, the adapter and the models are in the
+    keys."""
+    unpacked(CHECKS, cache := tmp_path / "checks.sqlite")
+    checked = Checked.read(corpus := Corpus.read(), cache)
+    touched = [label for labels in corpus.labels.values() for label in labels if label["new"].strip()]
+    again = "a text, the prompt or the adapter has changed: record again, `python -m bench.demo_checks`"
+    assert len(checked.of_kinds(*FALSE, "padding")) == len(touched) == 46, again
+    assert len(checked.score) == len(corpus.answers), again  # and a sentence without a defect of each answer
+    assert CHECKS.stat().st_size < 1_000_000
+
+
+def test_a_claim_that_is_not_recorded_is_refused_with_the_remedy():
+    with pytest.raises(RequestRefused, match=r"bench\.demo_checks"):
+        asyncio.run(RecordedChecker().classify("The dam broke.", ["It held."]))
 
 
 def test_a_call_that_is_not_recorded_is_refused_with_the_remedy():
@@ -93,6 +124,9 @@ def test_the_demo_says_what_is_recorded_which_system_is_better_and_where_the_wor
     assert "None of the metrics of words scores a wrong number or a wrong direction significantly lower" in page
     assert _cells(page) == _cells_of_the_readme()
     assert page.replace("<wbr>", "").count("https://doi.org/") >= 10
+    seen = next(line for line in printed.splitlines() if line.startswith("The built-in claim checker marks"))
+    assert seen in " ".join(README.read_text("utf-8").split())
+    assert "is noticed by nobody" in page
 
 
 def test_the_answer_of_the_picture_has_no_wrong_sign(tmp_path: Path):

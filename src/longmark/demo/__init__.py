@@ -1,11 +1,13 @@
 """`longmark demo`: four systems, 60 long answers with known defects, and what each metric makes of them, in a minute.
 
-The answers, their labels and the replies of the embedded judge are in `data/` (`bench/demo_corpus.py`,
-`bench/demo_record.py`). A label says which defect was put into an answer, and where; nobody rated. The replies are an
-ordinary call cache, whose keys hold the texts, the prompts and the SHA-256 of the model. Steps:
+The answers, their labels and the replies of the embedded judge and of the built-in claim checker are in `data/`
+(`bench/demo_corpus.py`, `bench/demo_record.py`, `bench/demo_checks.py`). A label says which defect was put into an
+answer, and where; nobody rated. The replies are ordinary call caches, whose keys hold the texts, the prompts and the
+SHA-256 of the models. Steps:
 
     scores      four metrics of the judge from the recording, metrics of words live
     alone       each answer without its defects, and with each of them alone, by the metrics of words
+    checked     the sentences of the answers by the claim checker, from the recording
     live        two answers judged before the reader's eyes, beside their recorded scores
     pages       comparison, defects, report, and `index.html`, which says the result and links them
 """
@@ -16,7 +18,7 @@ import time
 from functools import partial
 from pathlib import Path
 
-from longmark.demo.recorded import NOW, RECORDED, SYSTEMS, Recorded, judged_now, unpacked
+from longmark.demo.recorded import CHECKS, NOW, RECORDED, SYSTEMS, Recorded, judged_now, unpacked
 from longmark.models import catalogue
 from longmark.models.protocols import Chat
 from longmark.writing import check_database, check_within
@@ -33,8 +35,10 @@ def run_demo(out: Path, *, live: bool = False, judge: str | Chat = "embedded") -
     make_folder(out)
     for name in ("alone", "compare", "defects", "now", "scores-live", "scores-recorded"):
         check_within(out, out / name)
-    cache = out / ("live.sqlite" if live else "recorded.sqlite")
-    check_database(cache)
+    cache, checks = out / ("live.sqlite" if live else "recorded.sqlite"), out / "checks.sqlite"
+    for file in (cache, checks):
+        check_database(file)
+    unpacked(CHECKS, checks)
     if live:
         print("Asking the embedded judge for 240 scores: half an hour on two idle cores.", flush=True)
         source = "asked for by this command"
@@ -45,7 +49,7 @@ def run_demo(out: Path, *, live: bool = False, judge: str | Chat = "embedded") -
     from longmark.demo.page import Demo, in_words, write_pages  # needs NumPy
 
     given = judge if live else Recorded()
-    demo = Demo.scored(out, given, cache, source, tell=partial(print, flush=True))
+    demo = Demo.scored(out, given, cache, checks, source, tell=partial(print, flush=True))
     if not live:
         print(f"Judging {len(NOW)} answers live …", flush=True)
         demo = demo.with_live(judged_now(out, judge))

@@ -1,17 +1,15 @@
 """The first page of `longmark demo`: which system is better, the worst answers, which metric sees which defect.
 
-Claims are the sentences of an answer, and word overlap decides what supports them. Each defect is also scored alone,
-beside the answer without it, by the metrics of words. The judge's scores are of the answers as they are: those with a
-defect are compared with those without it to the same question.
+Claims are the sentences of an answer. What supports them is decided by word overlap, and by the recorded replies of the
+built-in claim checker. Each defect is also scored alone, beside the answer without it. The judge's scores are of the
+answers as they are: those with a defect are compared with those without it to the same question.
 """
 
 from __future__ import annotations
 
 import io
-import json
 import time
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -26,12 +24,13 @@ from longmark.analysis.compare.page import conclusion
 from longmark.analysis.compare.results import MetricResult
 from longmark.analysis.metrics_study.defects import DefectsStudy, defects_study
 from longmark.analysis.metrics_study.defects import document as defects_page
-from longmark.demo.recorded import ANSWERS, COHERENCE, JUDGED, KINDS, LABELS, OF_WORDS, SYSTEMS, Live, Recorded
+from longmark.demo.answers import Corpus, with_claims
+from longmark.demo.checked import Checked
+from longmark.demo.instruments import FAITHFULNESS, ahead, instruments, sees, sentences_checked
+from longmark.demo.recorded import COHERENCE, JUDGED, KINDS, OF_WORDS, SYSTEMS, Live, Recorded
 from longmark.engine.run import run
 from longmark.models.protocols import Chat
 from longmark.records import Example, Row
-from longmark.records.example import DEFECT
-from longmark.records.read import Reading
 from longmark.records.write import read_rows, write_examples
 from longmark.report.document import Document, MarkedAnswer, Section, publish, write_document
 from longmark.report.format import counted, fixed, listed, metric_titles
@@ -42,11 +41,9 @@ from longmark.report.tables import Column, Table
 from longmark.scores.manifest import MetricFacts, read_manifest
 from longmark.stats.means import mean_estimate
 from longmark.stats.results import Estimate
-from longmark.text.overlap import overlap
-from longmark.text.sentences import sentences
 
 LONGER = "classic.length.words"
-WORDS = ("ragchecker.recall", "ragchecker.faithfulness", "classic.rouge_l", "classic.chrf", LONGER)
+WORDS = ("ragchecker.recall", FAITHFULNESS, "classic.rouge_l", "classic.chrf", LONGER)
 SHOWN = (*JUDGED, *WORDS)
 POWER = 0.8
 MEANINGS = (
@@ -74,72 +71,28 @@ COMMANDS = Table(
 
 
 @dataclass(frozen=True)
-class Corpus:
-    """The answers, and example id -> its labels in the order of the answer."""
-
-    answers: Sequence[Example]
-    labels: dict[str, list[dict[str, Any]]]
-
-    @classmethod
-    def read(cls) -> Corpus:
-        answers = list(Reading(ANSWERS).singles())
-        labels: dict[str, list[dict[str, Any]]] = {one.id: [] for one in answers}
-        for line in LABELS.read_text(encoding="utf-8").splitlines():
-            label = json.loads(line)
-            labels[label["example_id"]].append(label)
-        return cls(answers, labels)
-
-    def kinds(self, system: str) -> Counter[str]:
-        """Kind -> answers of a system that have such a defect; `any`: that have one."""
-        found = [{label["kind"] for label in self.labels[one.id]} for one in self.answers if one.system == system]
-        return Counter(kind for some in found for kind in (*some, *(["any"] if some else [])))
-
-    def shared(self, system: str) -> float:
-        """The mean share of an answer's words that are in its passages."""
-        its = [one for one in self.answers if one.system == system]
-        return fmean(overlap(one.answer or "", [each.text for each in one.contexts]) or 0.0 for one in its)
-
-    def alone(self) -> Iterator[Example]:
-        """Each answer without its defects, then with each of them alone, as `longmark defects` writes them."""
-        for one in self.answers:
-            clean, places = one.answer or "", list[tuple[int, dict[str, Any]]]()
-            for label in reversed(self.labels[one.id]):
-                clean = clean[: label["start"]] + label["old"] + clean[label["end"] :]
-            grown = 0
-            for label in self.labels[one.id]:
-                places.append((label["start"] - grown, label))
-                grown += len(label["new"]) - len(label["old"])
-            yield _with_claims(one.model_copy(update={"answer": clean}))
-            for number, (start, label) in enumerate(places, 1):
-                changed = clean[:start] + label["new"] + clean[start + len(label["old"]) :]
-                proof = {"kind": label["kind"], "strength": "1", "source": one.id}
-                update = {"id": f"{one.id}.{number}", "system": f"{one.system}.{label['kind']}", "answer": changed}
-                yield _with_claims(one.model_copy(update={**update, "meta": {**one.meta, DEFECT: proof}}))
-
-
-def _with_claims(one: Example) -> Example:
-    return one.model_copy(update={"claims": tuple(sentences(one.answer or ""))})
-
-
-@dataclass(frozen=True)
 class Demo:
-    """What the demo computed. scores: the run of all metrics; source: of the judge's replies, in words; seconds: of the
-    metrics of words and the tests."""
+    """What the demo computed. scores: the run of all metrics; checked: by the built-in claim checker; source: of the
+    judge's replies, in words; seconds: of the metrics of words and the tests."""
 
     corpus: Corpus
     scores: Path
     comparison: Comparison
     study: DefectsStudy
+    checked: Checked
     source: str
     seconds: float
     live: Live | None = None
 
     @classmethod
-    def scored(cls, out: Path, judge: str | Chat, cache: Path, source: str, tell: Callable[[str], None]) -> Demo:
-        """Runs the metrics; the systems compared, and what each metric notices."""
+    def scored(
+        cls, out: Path, judge: str | Chat, cache: Path, checks: Path, source: str, tell: Callable[[str], None]
+    ) -> Demo:
+        """Runs the metrics; the systems compared, and what each metric notices. cache: of the judge's replies; checks:
+        of the claim checker's."""
         corpus, began = Corpus.read(), time.monotonic()
         answers, defects, scores = out / "answers.jsonl", out / "defects.jsonl", out / f"scores-{cache.stem}"
-        write_examples(map(_with_claims, corpus.answers), answers)
+        write_examples(map(with_claims, corpus.answers), answers)
         write_examples(corpus.alone(), defects)
         how: dict[str, Any] = {"checker": "overlap", "quiet": isinstance(judge, Recorded), "keep_going": True}
         tell("Scoring the answers …")
@@ -147,7 +100,9 @@ class Demo:
         tell("Scoring each defect alone …")
         run(defects, OF_WORDS, out=out / "alone", cache=cache, **how)
         study = defects_study(out / "alone", defects, metrics=WORDS)
-        return cls(corpus, scores, compare([scores], metrics=SHOWN), study, source, time.monotonic() - began)
+        checked = Checked.read(corpus, checks)
+        comparison = compare([scores], metrics=SHOWN)
+        return cls(corpus, scores, comparison, study, checked, source, time.monotonic() - began)
 
     def with_live(self, live: Live) -> Demo:
         return replace(self, live=live)
@@ -193,8 +148,10 @@ def document(demo: Demo) -> Document:
     corpus = demo.corpus
     sections = [
         _systems(demo),
+        instruments(demo),
         _worst(demo),
-        _lowered(demo.study),
+        _lowered(demo),
+        sentences_checked(demo.checked),
         _judged(demo),
         *([Section("Judged live", _live_words(demo, demo.live))] if demo.live else []),
         Section("Cost", _cost(demo)),
@@ -206,9 +163,14 @@ def document(demo: Demo) -> Document:
         f"longmark scores long answers and shows which scores to trust. Here: {len(corpus.answers)} answers of "
         f"{counted(len(SYSTEMS), 'system')} to {counted(questions, 'question')}, with "
         f"{sum(map(len, corpus.labels.values()))} defects that were put into them. Nobody rated them. The judge's "
-        f"scores were {demo.source}; all other scores were computed by this command."
+        f"scores were {demo.source}; the replies of the built-in claim checker are recorded, too. All other scores "
+        "were computed by this command."
     )
-    settings = {"checker": "overlap", "judge": "embedded:judge", "judge's replies": demo.source}
+    settings = {
+        "checker": "overlap; embedded where it is named",
+        "judge": "embedded:judge",
+        "judge's replies": demo.source,
+    }
     return Document(
         "demo",
         _words_and_defects(demo).rstrip("."),
@@ -226,6 +188,8 @@ def in_words(demo: Demo) -> list[str]:
     had = ", ".join(sorted({label["kind"] for label in demo.corpus.labels[worst]})) or "none"
     lines.append(f"The least coherent answer by the judge: {worst} (defects: {had}).")
     lines.append(_notices(demo.study))
+    lines.append(sees(demo.checked))
+    lines.append(ahead(demo))
     lines.append(_judge_notices(demo))
     if demo.live:
         lines.append(_live_words(demo, demo.live))
@@ -323,30 +287,36 @@ def _sources(corpus: Corpus) -> Table:
     return Table("sources", "Sources", (Column("question"), Column("source")), tuple(dict.fromkeys(of.values())))
 
 
-def _lowered(study: DefectsStudy) -> Section:
+def _lowered(demo: Demo) -> Section:
     """In how many pairs of an answer and the same answer with one defect the defect scores worse, and what a metric
     notices without such a pair."""
+    rows = [(name, "overlap" if name.startswith("ragchecker") else "") for name in demo.study.metrics]
 
-    def pairs_of(kind: str) -> Callable[[str], str]:
-        def cell(name: str) -> str:
-            worse, better = study.cells[name, kind].worse, study.cells[name, kind].better
-            shown = f"{round((worse.value or 0) * worse.n)} of {worse.n}"
-            return f"{shown}, {round(better.value * better.n)} better" if better.value else shown
+    def pairs_of(kind: str) -> Callable[[tuple[str, str]], str | None]:
+        def cell(row: tuple[str, str]) -> str | None:
+            name, checker = row
+            if checker == "embedded":
+                found = demo.checked.lower(kind)
+                return found and _lower_and_higher(*found)
+            cell = demo.study.cells[name, f"{kind}@1"]
+            worse, better = (round((share.value or 0) * share.n) for share in (cell.worse, cell.better))
+            return _lower_and_higher(worse, better, cell.worse.n)
 
         return cell
 
-    columns = (
-        Column("metric", str, kind="metric"),
-        *(Column(kind, pairs_of(f"{kind}@1")) for kind in KINDS),
-    )
-    says = _notices(study)
     table = Table(
         "lower",
         "Defects that score lower than the same answer without them",
-        columns,
-        study.metrics,
-        "better: the defect scores better than the answer without it, although nothing good was done.",
+        (
+            Column("metric", lambda row: row[0], kind="metric"),
+            Column("checker", lambda row: row[1]),
+            *(Column(kind, pairs_of(kind)) for kind in KINDS),
+        ),
+        [*rows, (FAITHFULNESS, "embedded")],
+        "better: the defect scores better than the answer without it, although nothing good was done. embedded: the "
+        "built-in claim checker, from its recorded replies; what a deleted fact changes was not recorded.",
     )
+    says = f"{_notices(demo.study)} {sees(demo.checked)}"
     link = ("defects/report.html", "The study: rates, intervals, false alarms")
     return Section("Which metric notices which defect", says, (table,), links=(link,))
 
@@ -370,6 +340,10 @@ def _notices(study: DefectsStudy) -> str:
         + "By the score alone, at 5 % false alarms, "
         + (f"{listed(alone)}, and nothing else is noticed." if alone else "none of them notices any defect.")
     )
+
+
+def _lower_and_higher(lower: int, higher: int, n: int) -> str:
+    return f"{lower} of {n}, {higher} better" if higher else f"{lower} of {n}"
 
 
 def _judge_notices(demo: Demo) -> str:
@@ -422,9 +396,7 @@ def _lowest(demo: Demo, metric: str) -> list[Example]:
 def _worst(demo: Demo) -> Section:
     """The two lowest answers of the judge and of the metric of claims, marked in the text."""
     facts = read_manifest(demo.scores).metrics()
-    shown = dict.fromkeys(
-        (one.id, metric) for metric in (COHERENCE, "ragchecker.faithfulness") for one in _lowest(demo, metric)[:2]
-    )
+    shown = dict.fromkeys((one.id, metric) for metric in (COHERENCE, FAITHFULNESS) for one in _lowest(demo, metric)[:2])
     answers = {one.id: one for one in demo.corpus.answers}
     opened_first = sorted(shown, key=lambda pair: not demo.corpus.labels[pair[0]])
     marked = [_marked(demo, answers[id], metric, facts) for id, metric in opened_first]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import sys
 import time
 from collections.abc import Sequence
 from contextlib import closing
@@ -19,16 +20,20 @@ from longmark.errors import MissingExtra, ModelNotInstalled, RequestRefused
 from longmark.models import catalogue
 from longmark.models.cache import CallCache
 from longmark.models.llama import LlamaCpp
-from longmark.models.protocols import Chat, ChatReply, ChatRequest
+from longmark.models.protocols import Capabilities, Chat, ChatReply, ChatRequest, RelationReply
 from longmark.models.registry import Registry
 from longmark.records import Example, Row
 from longmark.records.files import read_object
 from longmark.records.read import Reading
+from longmark.text.claim_checker import THRESHOLD, adapter_hash, checker_settings, form_of, identity_of
 from longmark.writing import check_database, remove, remove_folder, replacing
 from longmark.writing import folder as make_folder
 
 DATA = Path(__file__).parent / "data"
-ANSWERS, LABELS, RECORDED = DATA / "answers.jsonl", DATA / "labels.jsonl", DATA / "calls.sqlite.gz"
+ANSWERS = DATA / "answers.jsonl"
+LABELS = DATA / "labels.jsonl"
+RECORDED = DATA / "calls.sqlite.gz"
+CHECKS = DATA / "checks.sqlite.gz"
 SYSTEMS = ("alder", "birch", "cedar", "dogwood")
 KINDS = {
     "deleted": "a deleted fact",
@@ -56,6 +61,29 @@ class Recorded:
 
     async def chat(self, request: ChatRequest) -> ChatReply:
         raise RequestRefused("the reply is not in the recording; `longmark demo --live` asks for all of them")
+
+    async def close(self) -> None:
+        """Nothing is open."""
+
+
+class RecordedChecker:
+    """The built-in claim checker as far as it was recorded: the identity of its models and its adapter, without their
+    files."""
+
+    capabilities = Capabilities()
+    width: int | None = None
+    piece = sys.maxsize
+    name = checker_settings("embedded").name
+    threshold = THRESHOLD
+    identity = identity_of(
+        form_of("embedded"),
+        Recorded.identity,
+        f"safetensors:sha256:{catalogue.entry('embedder').files[0].sha256}",
+        adapter_hash(),
+    )
+
+    async def classify(self, premise: str, hypotheses: Sequence[str]) -> RelationReply:
+        raise RequestRefused("the claim is not in the recording; `python -m bench.demo_checks` records all of them")
 
     async def close(self) -> None:
         """Nothing is open."""
