@@ -73,6 +73,7 @@ NEED_ARRAYS = (
     "stats.",
     "analysis.",
     "demo.checked",
+    "demo.computed",
     "demo.instruments",
     "demo.page",
     "validator.",

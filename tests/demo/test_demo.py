@@ -153,7 +153,7 @@ def test_live_shows_its_progress_and_makes_its_folder(tmp_path: Path, monkeypatc
         assert how["quiet"] is False
         raise Stop
 
-    monkeypatch.setattr("longmark.demo.page.run", stops)
+    monkeypatch.setattr("longmark.demo.computed.run", stops)
     with pytest.raises(Stop):
         run_demo(tmp_path / "new" / "demo", live=True, judge=FAKE())
 

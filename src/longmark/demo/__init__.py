@@ -46,7 +46,8 @@ def run_demo(out: Path, *, live: bool = False, judge: str | Chat = "embedded") -
         count, day = unpacked(RECORDED, cache)
         source = f"recorded on {day}: {count} replies of {catalogue.entry('judge').title}"
         print(f"The judge's scores were {source}.", flush=True)
-    from longmark.demo.page import Demo, in_words, write_pages  # needs NumPy
+    from longmark.demo.computed import Demo  # needs NumPy
+    from longmark.demo.page import in_words, write_pages
 
     given = judge if live else Recorded()
     demo = Demo.scored(out, given, cache, checks, source, tell=partial(print, flush=True))

@@ -5,20 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from statistics import fmean
-from typing import TYPE_CHECKING
 
 from longmark.demo.answers import with_claims
 from longmark.demo.checked import BEFORE, CHECKER, FALSE, NOTHING, OVERLAP, SOUND, Checked, auc_of_answers
+from longmark.demo.computed import FAITHFULNESS, Demo
 from longmark.demo.recorded import COHERENCE, KINDS, SYSTEMS
 from longmark.report.document import Section
 from longmark.report.format import fixed, listed
 from longmark.report.tables import Column, Table
 from longmark.stats.results import Estimate
 
-if TYPE_CHECKING:
-    from longmark.demo.page import Demo
-
-FAITHFULNESS = "ragchecker.faithfulness"
 _NAMES = {CHECKER: "the claim checker", OVERLAP: "word overlap"}
 
 
