@@ -254,6 +254,20 @@ def test_the_signature_shows_the_threshold_and_no_endpoint():
     assert line == "ragchecker.faithfulness|seed:0|checker:embedded@threshold=0.7|judge:llama3|version:1"
 
 
+def test_a_claim_that_shares_too_few_words_is_not_asked_and_has_the_probability_of_word_overlap():
+    checker, model, _ = made("embedded@overlap=0.5")
+    premise = "The dam broke in June. Rain fell."
+    asked, half, skipped, without_words = supported(checker, premise, "dam broke", "dam held", "towns drowned", "…")
+    alone = supported(made()[0], premise, "dam broke", "dam held", "…")
+    assert [asked, half, without_words] == alone  # one of the two content words of "dam held" is a half
+    assert skipped == pytest.approx(1 / (1 + math.exp(1.390)))  # the published curve, for a share of 0
+    assert len(model.prompts) == 3
+    assert supported(checker, premise, "towns drowned") == [skipped]
+    assert len(model.prompts) == 3
+    assert checker.name == "embedded@threshold=0.5,overlap=0.5"
+    assert checker.identity.startswith(made()[0].identity + ":overlap=0.5:")
+
+
 def test_settings_of_a_name():
     assert checker_settings("embedded") == CheckerSettings("embedded", 0.5, "en")
     assert (
@@ -265,6 +279,8 @@ def test_settings_of_a_name():
         ("embedded@threshold", "a probability between 0 and 1"),
         ("embedded@thresh=0.5", "'thresh=0.5' is no setting"),
         ("embedded@language=de", "'language=de' is no setting"),
+        ("embedded@context=all", "'context=all' is no setting"),
+        ("embedded@overlap=0", "the overlap is a share of words between 0 and 1"),
     ):
         with pytest.raises(UserError, match=said):
             checker_settings(name)

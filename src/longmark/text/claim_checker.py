@@ -11,7 +11,9 @@ greatest probability counts. Of more than eight windows those eight are read who
 
 `embedded-nli` is the same model without the adapter, asked whether the premise entails the hypothesis; its probability
 is that of Yes against No. Settings follow the name: `embedded@threshold=0.7`, `embedded@language=any`,
-`embedded@context=before`.
+`embedded@context=before`,
+`embedded@overlap=0.2`: a claim that shares less of its words with the evidence is not asked, and has the probability
+that word overlap gives.
 
 `claim-checker:MODEL` asks another model in the same way (`--checker MODEL --prompt checker`): `hf:NAME` with the
 adapter through peft, `hf:NAME+FOLDER` with one of the user's, `gguf:PATH` with the adapter, or a served model that
@@ -31,16 +33,18 @@ import unicodedata
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from longmark import errors
-from longmark.concurrency import concurrently
+from longmark.concurrency import aside, concurrently
 from longmark.home import sha256
 from longmark.models import OTHER_CLAIM_CHECKER
 from longmark.models.protocols import Capabilities, RelationReply, Tokens, total_tokens
+from longmark.text.overlap import VERSION as OVERLAP_VERSION
+from longmark.text.overlap import share_in, support_of, words
 from longmark.text.pieces import pieces, utf8_size
 from longmark.text.sentences import sentence_spans, sentences
 
@@ -65,12 +69,13 @@ _FOREIGN = 0.5  # share of other letters from which a text is not read
 class CheckerSettings:
     """What a name of `--checker` says. kind: `embedded`, `embedded-nli` or `claim-checker`; context: `before` sends a
     claim that points back behind the sentence before it (`text.context`); model: what is asked where the kind does not
-    say it."""
+    say it. overlap: the least share of a claim's words in the evidence from which on the model is asked."""
 
     kind: str
     threshold: float = THRESHOLD
     language: str = "en"
     context: str = "none"
+    overlap: float = 0.0
     model: str = ""
 
     @property
@@ -78,6 +83,7 @@ class CheckerSettings:
         """The name with everything that changes a label."""
         language = "" if self.language == "en" else f",language={self.language}"
         language += "" if self.context == "none" else f",context={self.context}"
+        language += f",overlap={self.overlap:g}" if self.overlap else ""
         model = f":{self.model}" if self.model else ""
         return f"{self.kind}@threshold={self.threshold:g}{language}{model}"
 
@@ -97,7 +103,9 @@ def checker_settings(name: str) -> CheckerSettings:
     for setting in filter(None, rest.split(",")):
         key, _, value = setting.partition("=")
         if key == "threshold":
-            settings = replace(settings, threshold=_threshold(name, value))
+            settings = replace(settings, threshold=_probability(name, key, value))
+        elif key == "overlap":
+            settings = replace(settings, overlap=_probability(name, key, value))
         elif key == "language" and value in ("en", "any"):
             settings = replace(settings, language=value)
         elif key == "context" and value in ("none", "before"):
@@ -105,19 +113,20 @@ def checker_settings(name: str) -> CheckerSettings:
         else:
             raise errors.UserError(
                 f"--checker {name}: {setting!r} is no setting of the checker; it has threshold=PROBABILITY, "
-                "language=en or language=any, and context=none or context=before"
+                "language=en or language=any, context=none or context=before, and overlap=SHARE"
             )
     return settings
 
 
-def _threshold(name: str, value: str) -> float:
+def _probability(name: str, key: str, value: str) -> float:
     try:
-        threshold = float(value)
+        number = float(value)
     except ValueError:
-        threshold = math.nan
-    if not 0 < threshold < 1:
-        raise errors.UserError(f"--checker {name}: the threshold is a probability between 0 and 1, not {value!r}")
-    return threshold
+        number = math.nan
+    if not 0 < number < 1:
+        what = {"threshold": "a probability", "overlap": "a share of words"}[key]
+        raise errors.UserError(f"--checker {name}: the {key} is {what} between 0 and 1, not {value!r}")
+    return number
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,6 +261,8 @@ class ClaimChecker:
         self.identity = identity_of(
             form, model.identity, embedder.identity if embedder else None, sha256(adapter) if adapter else None
         )
+        if settings.overlap:  # the probabilities of claims that are not asked are of word overlap
+            self.identity += f":overlap={settings.overlap:g}:{OVERLAP_VERSION}"
         if adapter is not None:
             model.use_adapter(adapter)
         served: Any = model
@@ -279,6 +290,24 @@ class ClaimChecker:
         if not hypotheses:
             return RelationReply(())
         self._check(premise, hypotheses)
+        shares = await aside(len(premise), partial(self._shares, premise, hypotheses))
+        asked = [claim for claim, share in zip(hypotheses, shares, strict=True) if share >= self._settings.overlap]
+        replies, tokens = await self._asked(premise, asked) if asked else ([], Tokens())
+        of_model = iter(replies)
+        best = [next(of_model) if share >= self._settings.overlap else support_of(share) for share in shares]
+        return RelationReply(tuple((probability, 0.0, 1 - probability) for probability in best), tokens)
+
+    def _shares(self, premise: str, hypotheses: Sequence[str]) -> list[float]:
+        """Of each claim the share of its words that the evidence has; 1 for all where that does not matter, and for a
+        claim without words."""
+        if not self._settings.overlap:
+            return [1.0] * len(hypotheses)
+        evidence = words([premise])
+        shares = [share_in(words([claim]), evidence) for claim in hypotheses]
+        return [1.0 if share is None else share for share in shares]
+
+    async def _asked(self, premise: str, hypotheses: Sequence[str]) -> tuple[list[float], Tokens | None]:
+        """The probability of each claim by the model, and what it read."""
         await self._check_template()
         windows = await self._windows(premise)
         claims = [await self._claim_ids(claim) for claim in hypotheses]
@@ -302,8 +331,7 @@ class ClaimChecker:
         best = [0.0] * len(hypotheses)
         for (_, index), (probability, _) in zip(pairs, replies, strict=True):
             best[index] = max(best[index], probability)
-        triples = tuple((probability, 0.0, 1 - probability) for probability in best)
-        return RelationReply(triples, total_tokens(tokens for _, tokens in replies))
+        return best, total_tokens(tokens for _, tokens in replies)
 
     async def close(self) -> None:
         self._vectors.clear()

@@ -75,10 +75,15 @@ def _relations(premise: str, hypotheses: Sequence[str]) -> list[Relation]:
     return [_relation(overlap(hypothesis, [premise])) for hypothesis in hypotheses]
 
 
+def support_of(share: float) -> float:
+    """The probability of support of a share of words."""
+    return 1 / (1 + math.exp(-(SLOPE * share + BIAS)))
+
+
 def _relation(share: float | None) -> Relation:
     if share is None:
         return Relation(NEUTRAL)
-    support = 1 / (1 + math.exp(-(SLOPE * share + BIAS)))
+    support = support_of(share)
     return Relation(ENTAILS if support >= THRESHOLD else NEUTRAL, entails=support)
 
 
