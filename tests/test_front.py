@@ -96,3 +96,18 @@ def test_a_project_file_can_hold_what_a_command_line_with_a_mistake_leaves_out(t
     assert unknown.startswith("unknown option: --lmit. Did you mean --limit")
     (value,) = mistakes(run("run", "one", "--limit", "0", home=home, cwd=tmp_path))
     assert value == "argument --limit: expected a whole number from 1, found 0"
+
+
+def test_what_a_verb_finds_wrong_is_printed_together(tmp_path: Path, home: Path):
+    write_jsonl(tmp_path / "a.jsonl", [{"question": "Why?", "answer": "So.", "doc": "x"}])
+    words = ("run", "a.jsonl", "--metrics", "classic.lenght", "--samples", "3", "--cluster", "dok", "--junit", "x.json")
+    done = run(*words, home=home, cwd=tmp_path)
+    assert (done.code, done.out) == (2, "")
+    assert [line.removeprefix("longmark: ").split(": ")[0] for line in done.err.splitlines()] == [
+        "the run folder is missing",
+        "--cluster dok",
+        "--junit x.json",
+        "--samples 3",
+        "unknown metric",
+    ]
+    assert all(line.startswith("longmark: ") for line in done.err.splitlines())

@@ -104,7 +104,7 @@ def test_settings_of_the_choice_are_fixed_for_a_folder(tmp_path: Path) -> None:
         longmark.run([{"question": "q", "answer": "a"}], [_share()], out=plain.folder)
     with pytest.raises(UserError, match="say when two answers tie, and the records of records have one answer"):
         longmark.run([{"question": "q", "answer": "a"}], [_share()], out=tmp_path / "single", tie_band=0.1)
-    with pytest.raises(UserError, match="--pair-decimals: expected a whole number from 0 to 12, or raw"):
+    with pytest.raises(UserError, match="pair_decimals='two': expected a whole number from 0 to 12, or raw"):
         longmark.run([_pair(20, 22)], [_share()], out=scored.folder, pair_decimals="two")
 
 

@@ -24,6 +24,7 @@ from longmark.progress import cost, counted
 from longmark.records import Example
 from longmark.records.documents import Documents, ToldApart
 from longmark.records.files import read_object
+from longmark.records.kept import KeptFile
 from longmark.records.read import Reading
 from longmark.scores.clusters import QUESTION, fields_of, no_such_field
 from longmark.scores.files import shortest_names
@@ -101,7 +102,9 @@ class Answers:
         self, files: Sequence[Path], how: dict[str, Any], cluster: str, seed: int, wanted: Sequence[str] = ()
     ) -> None:
         self.cluster, self._digest, self._told_apart = cluster, hashlib.sha256(), ToldApart({})
-        self._files = [(Reading(path, **how), name) for path, name in zip(files, shortest_names(files), strict=True)]
+        self._files = [
+            (Reading(KeptFile(path), **how), name) for path, name in zip(files, shortest_names(files), strict=True)
+        ]
         documents = Documents()
         for place, example in enumerate(self._all()):
             documents.add(place, example)

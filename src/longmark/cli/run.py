@@ -23,13 +23,14 @@ from longmark.cli.arguments import (
     split,
     tell_cautions,
 )
+from longmark.cli.problems import Problems
 from longmark.cli.terminal import is_terminal
 from longmark.cli.trust import trusting
 from longmark.engine.estimate import Estimate, dry_run
 from longmark.engine.pairs import BOUNDS
 from longmark.engine.run import finish, make_settings, open_cache
 from longmark.engine.session import RunResult, execute
-from longmark.engine.settings import RunOptions, Settings
+from longmark.engine.settings import RunOptions, Settings, choose
 from longmark.engine.split import BUDGETS
 from longmark.errors import UserError
 from longmark.metrics import canonical
@@ -41,6 +42,7 @@ from longmark.places import real
 from longmark.progress import cost, counted
 from longmark.records import Pair
 from longmark.records.files import read_object
+from longmark.records.kept import KeptFile
 from longmark.records.metric_name import in_slice
 from longmark.records.parts import Part, part_of
 from longmark.records.read import Reading
@@ -53,27 +55,20 @@ from longmark.scores.manifest import cluster_of
 
 
 def run(arguments: argparse.Namespace) -> int:
-    arguments.retry = split(arguments.retry)
-    if arguments.out is None and not arguments.dry_run:
-        raise UserError("the run folder is missing: add --out RUN")
-    if arguments.cluster not in (None, QUESTION):  # before anything is paid for
-        refuse_unknown(arguments.cluster, Reading(arguments.examples, **{**reading(arguments), "skip_bad": True}))
-    outputs_of(arguments, [arguments.examples])
-    base.check(arguments, arguments.out)
-    options = run_options(arguments)
+    examples = KeptFile(arguments.examples)
+    options = _checked_options(arguments, examples)
     with closing(open_cache(options.cache)) as cache:
         registry = registry_of(arguments, options, cache)
-        settings = make_settings(arguments.metrics, registry, options, arguments.examples)
+        settings = make_settings(arguments.metrics, registry, options, examples)
         bounds = {name: spec.bounds for chosen in settings.selected for name, spec in chosen.scores.items()}
-        if arguments.fail_under and Reading(arguments.examples, **options.reading).holds_pairs():
+        if arguments.fail_under and Reading(examples, **options.reading).holds_pairs():
             bounds = dict.fromkeys(settings.scores, BOUNDS)
-        records = Reading(arguments.examples, **{**reading(arguments), "skip_bad": True})
-        parts = ("", *slices_of(split(arguments.by), records))
-        bounds = {in_slice(name, part): one for name, one in bounds.items() for part in parts}
+        parts = ("", *slices_of(split(arguments.by), _lenient(examples, arguments)))
+        bounds = {in_slice(name, part): limits for name, limits in bounds.items() for part in parts}
         gates = gates_of(arguments.fail_under, bounds, bounds, canonical=canonical)
-        forecast = _forecast(gates, bounds, settings, arguments) if gates else None
+        forecast = _forecast(gates, bounds, settings, arguments, examples) if gates else None
         if arguments.dry_run:
-            print_estimate(finish(lambda: dry_run(arguments.examples, settings, arguments.out, cache, options)))
+            print_estimate(finish(lambda: dry_run(examples, settings, arguments.out, cache, options)))
             for line, _ in forecast.lines() if forecast else ():
                 print(f"Gate: {line}")
         if forecast:
@@ -97,11 +92,41 @@ def run(arguments: argparse.Namespace) -> int:
                 about = (arguments.out.name, again.code, again.checks, None, again.error)
                 outputs.write(outputs.Outcome("run", *about, spent=again.spent, canary=again.spent), files)
             return again.code
-        result = finish(lambda: execute(arguments.examples, settings, arguments.out, cache, again.options))
+        result = finish(lambda: execute(examples, settings, arguments.out, cache, again.options))
     return _conclude(result, settings, gates, arguments, again)
 
 
-def _forecast(gates: list[Gate], bounds: Any, settings: Settings, arguments: argparse.Namespace) -> Forecast:
+def _checked_options(arguments: argparse.Namespace, examples: KeptFile) -> RunOptions:
+    """The options of the run. UserError, before anything is paid for, for all that is wrong with the command line."""
+    problems = Problems()
+    arguments.retry = split(arguments.retry)
+    with problems.noted():
+        if arguments.out is None and not arguments.dry_run:
+            raise UserError("the run folder is missing: add --out RUN")
+    with problems.noted():
+        if arguments.cluster not in (None, QUESTION):
+            refuse_unknown(arguments.cluster, _lenient(examples, arguments))
+    with problems.noted():
+        outputs_of(arguments, [arguments.examples])
+    with problems.noted():
+        base.check(arguments, arguments.out)
+    with problems.noted():
+        options = run_options(arguments)
+    if problems:  # else the settings check them, once
+        with problems.noted():
+            choose(arguments.metrics)
+    problems.end()
+    return options
+
+
+def _lenient(examples: KeptFile, arguments: argparse.Namespace) -> Reading:
+    """The examples, for checks: what is wrong with a record is said by the run."""
+    return Reading(examples, **{**reading(arguments), "skip_bad": True})
+
+
+def _forecast(
+    gates: list[Gate], bounds: Any, settings: Settings, arguments: argparse.Namespace, examples: KeptFile
+) -> Forecast:
     """Whether the gates can pass with these examples. UnknownName for a gate on a system that no example has."""
     out, own, cluster = arguments.out, "this run", arguments.cluster
     if out is not None:
@@ -115,7 +140,7 @@ def _forecast(gates: list[Gate], bounds: Any, settings: Settings, arguments: arg
                 yield name, not isinstance(example, Pair) and bool(chosen.missing(example, name))
 
     forecast = Forecast(gates, bounds, own, cluster or QUESTION, split(arguments.by), arguments.max_unscored)
-    forecast.read(Reading(arguments.examples, **{**reading(arguments), "skip_bad": True}), due)
+    forecast.read(_lenient(examples, arguments), due)
     return forecast
 
 

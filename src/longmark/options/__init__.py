@@ -85,7 +85,7 @@ def described(kind: type[T]) -> type[T]:
     """A decorator of a dataclass that is composed of groups: a list of its options, by group, ends its docstring."""
     from textwrap import wrap
 
-    forms = {name: form for name, _default, form in declared(kind)}
+    forms = {name: form for name, _default, form in declared(kind)}  # type: ignore[arg-type]
     width = max(map(len, forms)) + 2
     groups: dict[str, list[str]] = {}
     for group in (each for each in kind.__mro__[1:] if dataclasses.is_dataclass(each)):

@@ -16,6 +16,7 @@ from pydantic import TypeAdapter
 
 from longmark.errors import UserError
 from longmark.records.files import at, lines, opened, own_json
+from longmark.records.kept import KeptFile
 from longmark.records.pair import Answered, own_example_of
 
 SUFFIX = ".part"
@@ -64,6 +65,7 @@ class Part:
 
 def part_of(given: Any) -> Part | None:
     """The part that a file is, by its suffix; None for any other input. UserError for a damaged part."""
+    given = given.path if isinstance(given, KeptFile) else given
     if not isinstance(given, str | Path) or Path(given).suffix.lower() != SUFFIX:
         return None
     with opened(Path(given)) as file:

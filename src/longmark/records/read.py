@@ -16,12 +16,13 @@ from longmark.records.columns import BadRecord, Columns, columns_shown, field_of
 from longmark.records.conversation import check_mode, scored
 from longmark.records.example import Example, Question
 from longmark.records.files import BadLines
+from longmark.records.kept import KeptFile
 from longmark.records.pair import Answered, Pair, singles
 from longmark.records.shapes import Shape
 from longmark.records.spans import assembled
 from longmark.records.values import Problem
 
-ExampleSource = str | Path | Iterable[Answered | Mapping[str, Any]] | Any
+ExampleSource = str | Path | KeptFile | Iterable[Answered | Mapping[str, Any]] | Any
 """A file, Examples or records, or a table: a DataFrame of pandas or polars, a table of pyarrow."""
 
 _FEWEST_IDS = 3  # texts below which nothing is said of them
@@ -57,6 +58,8 @@ class Reading:
         turns: str = "last",
         on_bad: Callable[[int, Mapping[str, Any], str], None] = lambda _line, _fields, _message: None,
     ) -> None:
+        self._kept = given if isinstance(given, KeptFile) else None
+        given = given.path if isinstance(given, KeptFile) else given
         self._given = Path(given) if isinstance(given, str | Path) else given
         self.part = parts.part_of(given)
         if self.part and mapping:
@@ -256,9 +259,12 @@ class Reading:
 
     def _raw(self) -> Iterator[tuple[int, Any]]:
         if isinstance(self._given, Path):
-            if self.part:
-                return parts.records(self._given)
-            return sources.records(self._given, self._kind, self._encoding)
+            path = self._given
+
+            def read() -> Iterator[tuple[int, Any]]:
+                return parts.records(path) if self.part else sources.records(path, self._kind, self._encoding)
+
+            return self._kept.records(self._encoding, read) if self._kept else read()
         if sources.is_frame(self._given):
             return sources.of_frame(self._given)
         if hasattr(self._given, "with_format") and hasattr(self._given, "iter"):  # datasets.Dataset
