@@ -12,7 +12,9 @@ import longmark
 from longmark.engine import default_checker
 from longmark.engine.run import make_settings
 from longmark.engine.settings import RunOptions
+from longmark.errors import SettingsChanged
 from longmark.models.cache import CallCache
+from longmark.models.fake import FakeChat
 from longmark.models.protocols import Capabilities, RelationReply
 from longmark.models.registry import Registry
 from longmark.records import Example
@@ -48,7 +50,8 @@ def installed(monkeypatch: pytest.MonkeyPatch) -> None:
     open_model = Registry.open
 
     def opens(self: Registry, role: str, name: Any) -> Any:
-        return Stub() if (role, name) == ("checker", "embedded") else open_model(self, role, name)
+        stubs: dict[tuple[str, Any], Any] = {("checker", "embedded"): Stub(), ("judge", "embedded"): FakeChat("")}
+        return stubs.get((role, name)) or open_model(self, role, name)
 
     monkeypatch.setattr(default_checker, "_missing", lambda: "")
     monkeypatch.setattr(Registry, "open", opens)
@@ -66,7 +69,9 @@ def chosen(tmp_path: Path, examples: Sequence[Example], metric: str = "ragchecke
 @pytest.mark.usefixtures("installed")
 def test_without_a_judge_the_built_in_checker_decides_and_says_so(tmp_path: Path):
     told: list[str] = []
-    longmark.run([CARRIES], "ragchecker.faithfulness", out=tmp_path / "run", tell=told.append)
+    longmark.run(
+        [CARRIES], "ragchecker.faithfulness", out=tmp_path / "run", cache=tmp_path / "calls.sqlite", tell=told.append
+    )
     (row,) = read_rows(tmp_path / "run" / "rows.jsonl")
     assert row.score == 0.0
     assert row.evidence["claims"][0]["passages_probability"] == 0.25
@@ -79,6 +84,27 @@ def test_without_a_judge_the_built_in_checker_decides_and_says_so(tmp_path: Path
 def test_what_is_named_decides(tmp_path: Path):
     assert chosen(tmp_path, [CARRIES], checker="overlap")[0].startswith("overlap")
     assert chosen(tmp_path, [CARRIES], checker="judge") == ("", "")
+
+
+@pytest.mark.usefixtures("installed")
+def test_a_judge_decides_and_the_embedded_one_is_told_of_the_checker(tmp_path: Path):
+    checker, told = chosen(tmp_path, [CARRIES], judges="embedded")
+    assert checker == ""
+    assert "--checker embedded" in told
+    assert chosen(tmp_path, [CARRIES], judges=[FakeChat("")]) == ("", "")
+
+
+def test_a_run_that_was_begun_without_it_goes_on_without_it_by_name(tmp_path: Path, request: pytest.FixtureRequest):
+    with pytest.MonkeyPatch.context() as nothing:
+        nothing.setattr(default_checker, "_missing", lambda: "it is not installed")
+        longmark.run([CARRIES], "ragchecker.faithfulness", out=tmp_path / "run", cache=tmp_path / "calls.sqlite")
+    request.getfixturevalue("installed")
+    with pytest.raises(SettingsChanged, match="checker"):
+        longmark.run([CARRIES], "ragchecker.faithfulness", out=tmp_path / "run", cache=tmp_path / "calls.sqlite")
+    result = longmark.run(
+        [CARRIES], "ragchecker.faithfulness", out=tmp_path / "run", cache=tmp_path / "calls.sqlite", checker="judge"
+    )
+    assert [row.status for row in result.rows()] == ["missing_input"]
 
 
 @pytest.mark.usefixtures("installed")

@@ -131,7 +131,7 @@ def instruments(demo: Demo) -> Section:
         + _estimated(demo),
         unit=None,
     )
-    return Section("Which instrument to trust", f"{_trusted(demo)} {ahead(demo)}", (table,))
+    return Section("Which instrument to trust", _trusted(demo), (table,))
 
 
 def _estimated(demo: Demo) -> str:
@@ -190,7 +190,7 @@ def ahead(demo: Demo) -> str:
     names = listed(shown)
     return " ".join(
         (
-            f"{fewest} has the fewest defects. {'; '.join(said)}.",
+            f"{'; '.join(said)}.",
             *_left_out(demo, fewest),
             f"Shown to order the answers as the defects do: {names}."
             if shown

@@ -208,7 +208,7 @@ def _systems(demo: Demo) -> Section:
     nearest = max(SYSTEMS, key=corpus.shared)
     says = (
         f"{_words_and_defects(demo)} {nearest} shares the most words with its passages: those metrics score a system "
-        f"lower if it writes in its own words, whether or not it is right. {_by_the_judge(demo)}"
+        f"lower if it writes in its own words, whether or not it is right. {_by_the_judge(demo)} {ahead(demo)}"
     )
     link = ("compare/report.html", "The comparison: every pair, with tests and intervals")
     return Section("Which system is better", says, (means, truth), links=(link,))
