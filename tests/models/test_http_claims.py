@@ -218,7 +218,7 @@ def test_each_claim_is_a_call_of_its_own_and_a_repeated_one_is_none() -> None:
     assert (calls, requests) == (2, 2)
 
 
-def test_the_option_and_the_names_that_it_makes() -> None:
+def test_the_option_and_the_names_that_it_makes(tmp_path: Path) -> None:
     url = "http://127.0.0.1:9/v1"
     name = named_checker(f"m@{url}", "checker@threshold=0.7")
     assert name == f"claim-checker@threshold=0.7:m@{url}"
@@ -232,6 +232,16 @@ def test_the_option_and_the_names_that_it_makes() -> None:
     for checker in ("openai:gpt-4o", "embedded", "st:any"):
         with pytest.raises(UserError, match=rf"--checker {checker} --prompt checker: the prompt of the claim checker"):
             Registry().open("claims", checker)
+    config = tmp_path / "longmark.yaml"
+    config.write_text(
+        f"models:\n  own: {{model: qwen, endpoint: '{url}'}}\n  other: {{model: c, dialect: anthropic}}\n"
+    )
+    registry = Registry(config=config, sends=False)
+    assert registry.open("claims", "own").identity.startswith(f"qwen@{url}")
+    with pytest.raises(UserError, match="--checker other --prompt checker: the prompt of the claim checker"):
+        registry.open("claims", "other")
+    with pytest.raises(UserError, match="--checker nothing: a checker is judge, overlap or a model"):
+        registry.open("claims", "nothing")
     with pytest.raises(UserError, match="claim-checker is followed by a model"):
         checker_settings("claim-checker@threshold=0.7")
     with pytest.raises(UserError, match=r"embedded is a model already.*--checker hf:folder --prompt checker"):

@@ -183,6 +183,8 @@ class Registry:
         entry = self._entry(name)
         if entry is None:
             raise UserError(f"--{shown_role} {self._unknown(shown_role, name)}")
+        if role == "claims":
+            _check_asked_by_tokens(name, entry.dialect.replace("openai", ""))
         if role not in CHATS and entry.dialect in ("anthropic", "gemini"):
             raise UserError(f"--{shown_role} {name}: the dialect {entry.dialect} can be {', '.join(CHATS)}, not {role}")
         if self._sends and self._config is not None and self._config.path is not None:
