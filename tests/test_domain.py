@@ -337,9 +337,9 @@ def test_the_domain_that_is_not_parsed_has_the_name_and_hash_of_the_file():
 def test_no_domain_is_assumed_and_hazards_names_the_built_in_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
     assert load("hazards") is load()
-    with pytest.raises(UserError, match="--domain gardens: there is no such file; the one built-in domain is hazards"):
+    with pytest.raises(UserError, match="domain='gardens': there is no such file; the one built-in domain is hazards"):
         load("gardens")
-    with pytest.raises(UserError, match="--domain is missing: it is read; add --domain hazards for"):
+    with pytest.raises(UserError, match="domain= is missing: it is read; add domain='hazards' for"):
         named(None, "it is read")
     assert named("hazards", "it is read") is load()
 

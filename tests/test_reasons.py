@@ -174,10 +174,10 @@ def test_judges_at_endpoints_give_reasons_unless_told_otherwise(tmp_path: Path):
 def test_a_run_is_resumed_with_the_reasons_it_began_with(tmp_path: Path):
     judge = FakeChat(json.dumps(REPLY))
     run(tmp_path / "old", FakeChat("70", name="fake"))
-    with pytest.raises(SettingsChanged, match=f"--reasons: added: {QR}"):
+    with pytest.raises(SettingsChanged, match=f"reasons=: added: {QR}"):
         run(tmp_path / "old", judge, reasons=True)
     run(tmp_path / "new", judge, reasons=True)
-    with pytest.raises(SettingsChanged, match=f"--reasons: removed: {QR}"):
+    with pytest.raises(SettingsChanged, match=f"reasons=: removed: {QR}"):
         run(tmp_path / "new", judge)
     assert json.loads((tmp_path / "new" / "manifest.json").read_bytes())["fixed"]["judging"]["reasons"] == [QR]
 
@@ -185,7 +185,7 @@ def test_a_run_is_resumed_with_the_reasons_it_began_with(tmp_path: Path):
 def test_reasons_of_metrics_that_ask_no_judge_are_refused(tmp_path: Path):
     with pytest.raises(UserError, match="no selected metric is a judge's score"):
         longmark.run([{"answer": "A."}], "score.readability", out=tmp_path / "run", reasons=True)
-    with pytest.raises(UserError, match="reasons: expected True, False or None"):
+    with pytest.raises(UserError, match="reasons='yes': expected True, False or None"):
         run(tmp_path / "run", FakeChat("70"), reasons="yes")
 
 

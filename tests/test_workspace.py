@@ -28,9 +28,9 @@ def made(path: Path, settings: dict[str, Any], members: dict[str, dict[str, Any]
 @pytest.mark.parametrize(
     ("before", "after", "line"),
     [
-        ({"tie_band": 0.1}, {"tie_band": 0.2}, "--tie-band: was 0.1, now 0.2"),
-        ({"models": {"judge": ["a"]}}, {"models": {"judge": ["b"]}}, "--judge: was a, now b"),
-        ({"judging": {"samples": 1}}, {"judging": {"samples": 3}}, "--samples: was 1, now 3"),
+        ({"tie_band": 0.1}, {"tie_band": 0.2}, "tie_band=: was 0.1, now 0.2"),
+        ({"models": {"judge": ["a"]}}, {"models": {"judge": ["b"]}}, "judges=: was a, now b"),
+        ({"judging": {"samples": 1}}, {"judging": {"samples": 3}}, "samples=: was 1, now 3"),
         ({"params": {"m": {"weight": 1}}}, {"params": {"m": {"weight": 2}}}, "m.weight: was 1, now 2"),
         ({"prompts": {"a.b": "0"}}, {"prompts": {"a.b": "1"}}, "--prompts a.b: was 0, now 1"),
         ({"input": {"books": "0"}}, {"input": {"books": "1"}}, "books: was 0, now 1"),
@@ -38,7 +38,7 @@ def made(path: Path, settings: dict[str, Any], members: dict[str, dict[str, Any]
         ({"metrics": ["a", "b"]}, {"metrics": ["a"]}, "--metrics: removed: b"),
         ({"metrics": ["a"]}, {"metrics": ["a", "b"]}, "--metrics: added: b"),
         ({"metrics": ["a", "b"]}, {"metrics": ["b", "a"]}, "--metrics: in another order"),
-        ({"domain": None, "k": 1}, {"domain": "x 1", "k": 1}, "--domain: was nothing, now x 1"),
+        ({"domain": None, "k": 1}, {"domain": "x 1", "k": 1}, "domain=: was nothing, now x 1"),
     ],
 )
 def test_a_change_is_refused_with_the_option_and_both_values(
@@ -47,7 +47,7 @@ def test_a_change_is_refused_with_the_option_and_both_values(
     kept = made(tmp_path / "f", before)
     with pytest.raises(SettingsChanged) as raised:
         made(tmp_path / "f", after)
-    first = f"{tmp_path / 'f'} contains a made with other settings; name another --out, or use the same settings:"
+    first = f"{tmp_path / 'f'} contains a made with other settings; name another out=, or use the same settings:"
     assert str(raised.value) == f"{first}\n  {line}"
     assert made(tmp_path / "f", before) == kept
 
@@ -134,7 +134,7 @@ def test_a_folder_of_somebody_else_is_left_alone(tmp_path: Path, make: Any):
     (tmp_path / "empty").mkdir()
     make(tmp_path / "empty")
     (tmp_path / "file").write_text("")
-    with pytest.raises(UserError, match=f"--out {tmp_path / 'file'}"):
+    with pytest.raises(UserError, match=f"out='{tmp_path / 'file'}'"):
         make(tmp_path / "file")
 
 

@@ -20,6 +20,7 @@ import orjson
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, Strict, ValidationError
 
 from longmark.errors import BadInput, UnknownName, UserError
+from longmark.options import named as option_named
 from longmark.records import yaml_file
 from longmark.records.files import at
 from longmark.records.same import canonical, comparable
@@ -218,7 +219,9 @@ def load(path: str | Path | None = None) -> Domain:
     if path is None or str(path) == NATURAL_HAZARDS:
         return _built_in()
     if not (path := Path(path)).suffix and not path.exists():
-        raise UserError(f"--domain {path}: there is no such file; the one built-in domain is {NATURAL_HAZARDS}")
+        raise UserError(
+            f"{option_named('domain', str(path))}: there is no such file; the one built-in domain is {NATURAL_HAZARDS}"
+        )
     return _load(path)
 
 
@@ -226,8 +229,8 @@ def named(path: str | Path | None, why: str) -> Domain:
     """The domain that was named, as `load` reads it. why: what needs one, for the UserError where none was named."""
     if path is None:
         raise UserError(
-            f"--domain is missing: {why}; add --domain {NATURAL_HAZARDS} for questions on natural hazards, or --domain "
-            "FILE.yaml for a domain of your own"
+            f"{option_named('domain')} is missing: {why}; add {option_named('domain', NATURAL_HAZARDS)} for questions "
+            f"on natural hazards, or {option_named('domain', 'FILE.yaml')} for a domain of your own"
         )
     return load(path)
 

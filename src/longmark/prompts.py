@@ -18,6 +18,7 @@ from string import Template
 
 from longmark.errors import UnknownName, UserError
 from longmark.models.protocols import Message
+from longmark.options import named
 from longmark.records import files
 from longmark.writing import create
 from longmark.writing import folder as make_folder
@@ -115,7 +116,7 @@ def from_folder(folder: Path, known: Iterable[Prompt]) -> PromptBook:
     empty, not UTF-8 or larger than `LARGEST`, fields other than those of the prompt it replaces.
     """
     if not folder.is_dir():
-        raise UserError(f"--prompts {folder}: the folder does not exist")
+        raise UserError(f"{named('prompts', str(folder))}: the folder does not exist")
     ours = {prompt.id: prompt for prompt in (SYSTEM, *known)}
     replaced: dict[str, Prompt] = {}
     wrong: list[str] = []
@@ -145,7 +146,7 @@ def from_folder(folder: Path, known: Iterable[Prompt]) -> PromptBook:
     if not wrong and not replaced:
         wrong.append("no prompt is replaced: files are named after a prompt's id, like system.txt")
     if wrong:
-        raise UserError("\n".join(f"--prompts {folder}: {line}" for line in wrong))
+        raise UserError("\n".join(f"{named('prompts', str(folder))}: {line}" for line in wrong))
     return PromptBook(replaced)
 
 

@@ -21,6 +21,8 @@ import orjson
 
 from longmark import __version__, writing
 from longmark.errors import FolderInUse, SettingsChanged, UserError
+from longmark.options import named as option_named
+from longmark.options.groups import spoken
 from longmark.places import real
 from longmark.records.files import REMAKE, read_object
 from longmark.records.manifest_types import check_manifest
@@ -115,7 +117,7 @@ class Workspace:
     def refuse(self, lines: Sequence[str]) -> None:
         """SettingsChanged, if there are differences."""
         if lines:
-            remedy = "name another --out, or use the same settings:"
+            remedy = f"name another {option_named('out')}, or use the same settings:"
             first = f"{self.named} contains a {self.holds} with other settings; {remedy}"
             raise SettingsChanged("\n".join((first, *lines)))
 
@@ -167,7 +169,8 @@ def _replaceable(path: Path, file: str, parts: Collection[str]) -> Path:
         place = real(path)
         if not place.is_dir() or any(place.iterdir()):
             raise UserError(
-                f"--out {path} is a link, and what it leads to would be replaced; name the folder itself, or a new one"
+                f"{option_named('out', str(path))} is a link, and what it leads to would be replaced; name the "
+                "folder itself, or a new one"
             )
         return place
     _check_own(path, path / file)
@@ -176,7 +179,9 @@ def _replaceable(path: Path, file: str, parts: Collection[str]) -> Path:
         patterns = parts if (path / file).exists() else ()
         for entry in sorted(path.iterdir()):
             if entry.name not in known and not any(fnmatchcase(entry.name, pattern) for pattern in patterns):
-                raise UserError(f"--out {path}: the folder holds other files ({entry.name}); name a new folder")
+                raise UserError(
+                    f"{option_named('out', str(path))}: the folder holds other files ({entry.name}); name a new folder"
+                )
     return path
 
 
@@ -188,16 +193,20 @@ def _check_left(path: Path, mark: str) -> None:
         return
     a_folder = path.is_dir() and not path.is_symlink()
     if not a_folder or (any(path.iterdir()) and not any((path / name).is_file() for name in (_LOCK, mark))):
-        raise UserError(f"{path} is in the way, and longmark did not make it; move it away, or name another --out")
+        raise UserError(
+            f"{path} is in the way, and longmark did not make it; move it away, or name another {option_named('out')}"
+        )
 
 
 def _check_own(path: Path, file: Path) -> None:
     """UserError if a folder holds files, and not this one."""
     if path.exists() and not file.exists():
         if not path.is_dir():
-            raise UserError(f"--out {path} is not a folder; name a new folder")
+            raise UserError(f"{option_named('out', str(path))} is not a folder; name a new folder")
         if there := [one.name for one in path.iterdir() if one.name[0] != "."]:
-            raise UserError(f"--out {path}: the folder holds other files ({there[0]}); name a new folder")
+            raise UserError(
+                f"{option_named('out', str(path))}: the folder holds other files ({there[0]}); name a new folder"
+            )
 
 
 @contextmanager
@@ -224,11 +233,11 @@ def reading(path: Path) -> Iterator[bool]:
 def _locked(path: Path, named: Path, file: Path | None) -> BinaryIO:
     """Makes a folder and locks it, until the file that is returned is closed. named: as messages call it; file: as of
     `_check_own`."""
-    in_use = FolderInUse(f"{named} is in use by another process; wait for it or name another --out")
+    in_use = FolderInUse(f"{named} is in use by another process; wait for it or name another {option_named('out')}")
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise UserError(f"--out {named}: the folder cannot be made ({error.strerror})") from None
+        raise UserError(f"{option_named('out', str(named))}: the folder cannot be made ({error.strerror})") from None
     try:
         if file is not None:
             _check_own(path, file)
@@ -287,7 +296,9 @@ def _option(path: str) -> str:
     if " " in path:  # no option has such a name
         return path
     shown = _GROUPS[group] + name if group in _GROUPS and name else f"--{path}"
-    return shown.replace("_", "-").replace(".", " ", 1) if shown.startswith("--") and " " not in shown else shown
+    return (
+        spoken(shown.replace("_", "-").replace(".", " ", 1)) if shown.startswith("--") and " " not in shown else shown
+    )
 
 
 def _shown(value: Any) -> str:

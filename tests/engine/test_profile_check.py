@@ -32,7 +32,7 @@ def test_what_does_not_fit():
     assert said == (
         "3 of 4 profiles do not fit the domain hazards: it has no slot drug (2), ward (1); it has no such profession "
         "(2: Nurse); it has no such hazard (2: stroke; fall). score.specificity and score.answer_relevance use the "
-        "domain. If it is the wrong one, name another with --domain FILE.yaml."
+        "domain. If it is the wrong one, name another with domain=FILE.yaml."
     )
 
 

@@ -219,8 +219,8 @@ def test_other_settings_are_refused_with_the_difference(tmp_path: Path):
     executed(tmp_path / "r", records(1), settings_of(FakeChat("80"), "ccrs.answer_correctness"))
     for other, shown in (
         (settings_of(FakeChat("80"), QR), "--metrics: was ccrs.answer_correctness, now ccrs.question_relevance"),
-        (settings_of(FakeChat("80", name="b"), "ccrs.answer_correctness"), "--judge: was fake, now b"),
-        (settings_of(FakeChat("80"), "ccrs.answer_correctness", seed=3), "--seed: was 0, now 3"),
+        (settings_of(FakeChat("80", name="b"), "ccrs.answer_correctness"), "judges=: was fake, now b"),
+        (settings_of(FakeChat("80"), "ccrs.answer_correctness", seed=3), "seed=: was 0, now 3"),
         (
             settings_of(FakeChat("80"), "ccrs.answer_correctness@weight=0.5"),
             "--metrics: was ccrs.answer_correctness, now ccrs.answer_correctness@weight=0.5",

@@ -335,7 +335,7 @@ def test_bad_records_stop_a_split_and_leave_nothing(tmp_path: Path):
 
 def test_a_split_refuses_a_file_as_its_folder(tmp_path: Path):
     file = write_jsonl(tmp_path / "in.jsonl", plain())
-    with pytest.raises(UserError, match=r"--out .*in.jsonl is not a folder; name a new folder"):
+    with pytest.raises(UserError, match=r"out=.*in.jsonl' is not a folder; name a new folder"):
         split(file, 2, file)
 
 
@@ -347,7 +347,7 @@ def test_a_split_reads_mapped_columns_and_a_limit_as_a_run_does(tmp_path: Path):
     merge(runs, tmp_path / "run")
     assert content(tmp_path / "run") == content(tmp_path / "single/run")
     assert manifest_of(tmp_path / "run")["examples"] == manifest_of(tmp_path / "single/run")["examples"]
-    with pytest.raises(UserError, match=r"--map: .* is part 1 of 3, whose columns were read"):
+    with pytest.raises(UserError, match=r"mapping=: .* is part 1 of 3, whose columns were read"):
         Reading(tmp_path / "parts/1.part", mapping=mapping)
 
 
@@ -463,13 +463,13 @@ def test_runs_that_do_not_belong_together_are_refused(tmp_path: Path, two: list[
     for runs, message in cases:
         with pytest.raises(UserError, match=message):
             merge(runs, tmp_path / "run")
-    with pytest.raises(SettingsChanged, match=r"seeded has other settings than .*runs/1; .*:\n  --seed: was 0, now 5"):
+    with pytest.raises(SettingsChanged, match=r"seeded has other settings than .*runs/1; .*:\n  seed=: was 0, now 5"):
         merge([two[0], tmp_path / "seeded"], tmp_path / "run")
     with pytest.raises(SettingsChanged, match=r"--metrics: removed: score.readability.grade_level"):
         merge([two[0], tmp_path / "fewer"], tmp_path / "run")
     manifest = orjson.loads((two[1] / "manifest.json").read_bytes())
     (two[1] / "manifest.json").write_bytes(orjson.dumps(manifest | {"cluster": "topic"}))
-    with pytest.raises(SettingsChanged, match=r"--cluster: was .*, now topic"):
+    with pytest.raises(SettingsChanged, match=r"cluster=: was .*, now topic"):
         merge(two, tmp_path / "run")
     (two[1] / "manifest.json").write_bytes(orjson.dumps(manifest))
     assert not (tmp_path / "run").exists()

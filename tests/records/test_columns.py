@@ -101,7 +101,7 @@ def test_messages_say_what_was_expected() -> None:
     assert problem({"question": 5}) == "question: expected text, found 5"
     assert problem({"question": 5, "answer": ["a"]}) == (
         "question: expected text, found 5; answer: expected text, found a list; join its texts: "
-        "--map 'answer=join(`\" \"`, answer)'"
+        "mapping={'answer': 'join(`\" \"`, answer)'}"
     )
     assert problem({"question": "q", "contexts": [["c"]]}) == (
         "contexts[0]: expected text or an object with id and text, found a list"
@@ -113,7 +113,7 @@ def test_messages_say_what_was_expected() -> None:
     )
     assert problem([1]) == "expected an object with named fields, found a list"
     assert problem({}) == "the record is empty"
-    assert problem({"text": "t"}) == ("no known column (found text); name columns with --map question=COLUMN")
+    assert problem({"text": "t"}) == ("no known column (found text); name columns with mapping={'question': 'COLUMN'}")
 
 
 def test_characters_that_cannot_be_kept() -> None:
@@ -127,7 +127,7 @@ def test_two_columns_for_one_field() -> None:
     assert read({"answer": "a", "response": "a"}).answer == "a"
     assert read({"answer": None, "response": "a"}).answer == "a"
     assert problem({"answer": "a", "response": "b"}) == (
-        "answer: the columns answer and response differ; choose one with --map answer=COLUMN"
+        "answer: the columns answer and response differ; choose one with mapping={'answer': 'COLUMN'}"
     )
     chosen = read({"answer": "gold", "response": "b"}, answer="response", references="answer")
     assert (chosen.answer, chosen.references) == ("b", ("gold",))

@@ -272,14 +272,14 @@ def test_a_wrong_turn_is_an_error_with_its_place(name: str, mode: str) -> None:
 def test_an_empty_list_of_turns_alone_is_no_example() -> None:
     (one,) = read({"id": "c", "turns": []})
     assert (one.question, one.answer) == (None, None)
-    with pytest.raises(UserError, match="--turns some: expected last, each or all"):
+    with pytest.raises(UserError, match="turns='some': expected last, each or all"):
         Reading([], turns="some")
 
 
 def test_a_conversation_whose_examples_would_fill_the_disk_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(conversations, "LARGEST", 500)
     record = {"id": "c", "messages": _turns(*["uq", "aa"] * 4)}
-    with pytest.raises(BadInput, match=r"an example for each of 4 answers.*use --turns last or all"):
+    with pytest.raises(BadInput, match=r"an example for each of 4 answers.*use turns='last' or all"):
         read(record, turns="each")
     assert len(read(record, turns="all")) == 1
 

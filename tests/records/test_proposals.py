@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from tests.program import in_process
 
 from longmark.errors import BadInput, UserError
+from longmark.options import command_line
 from longmark.records.proposals import options, proposed
 from longmark.records.read import Reading
 
@@ -39,6 +41,13 @@ TREC = {
     "answer": [{"text": "Ice is less dense.", "citations": [0]}, {"text": "So it floats.", "citations": [1]}],
 }
 JOIN = 'join(`" "`, answer[].text)'
+
+
+@pytest.fixture(autouse=True)
+def on_the_command_line() -> Iterator[None]:
+    """What these tests paste are options of the command line."""
+    with command_line():
+        yield
 
 
 @pytest.mark.parametrize(

@@ -45,6 +45,6 @@ def test_columns_as_lists_say_how_to_write_records(tmp_path: Path):
 def test_ids_that_systems_share_are_made_unique_by_the_option_that_the_message_names(tmp_path: Path):
     path = tmp_path / "answers.jsonl"
     path.write_text("".join(json.dumps({"id": "1", "system": name, **RECORDS[0]}) + "\n" for name in "ab"))
-    with pytest.raises(BadInput, match=r"make them unique: --map 'id=join\(`\"-\"`, \[system, id\]\)'"):
+    with pytest.raises(BadInput, match=r"make them unique: mapping={'id': 'join\(`\"-\"`, \[system, id\]\)'}"):
         list(Reading(path))
     assert [one.id for one in Reading(path, mapping={"id": 'join(`"-"`, [system, id])'})] == ["a-1", "b-1"]

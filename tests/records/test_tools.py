@@ -192,7 +192,7 @@ def test_traces_whose_texts_were_not_recorded_say_so(tmp_path: Path) -> None:
 
 def test_a_question_that_is_an_object_names_its_parts(tmp_path: Path) -> None:
     record = json.loads((TOOLS / "langfuse.json").read_text("utf-8"))[0] | {"input": {"topic": "rivers", "lang": "en"}}
-    with pytest.raises(BadInput, match=r"name its text: --map question=input\.topic or --map"):
+    with pytest.raises(BadInput, match=r"name its text: mapping={'question': 'input\.topic'} or mapping="):
         list(Reading([record]))
     (one,) = Reading([record], mapping={"question": "input.topic"}).singles()
     assert (one.question, one.answer) == ("rivers", "In Africa.")
@@ -205,7 +205,9 @@ def test_langfuse_s_decorator_is_read_where_it_has_one_argument() -> None:
     given = [record | {"id": str(number), "input": one} for number, one in enumerate(inputs)]
     assert [one.question for one in Reading(given).singles()] == ["Why?"] * 4
     record |= {"input": {"args": ["de", "Why?"], "kwargs": {}}}
-    with pytest.raises(BadInput, match=r"--map question=input\.args\[0\] or --map question=input\.args\[1\]"):
+    with pytest.raises(
+        BadInput, match=r"mapping={'question': 'input\.args\[0\]'} or mapping={'question': 'input\.args\[1\]'}"
+    ):
         list(Reading([record]))
     (one,) = Reading([record], mapping={"question": "input.args[1]"}).singles()
     assert one.question == "Why?"

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from longmark.errors import NoScore, UserError
 from longmark.metric import Score, ScoreSpec
 from longmark.metrics import Selected
+from longmark.options import listed, named
 from longmark.records import Answered, Pair
 from longmark.records.read import Reading
 
@@ -101,15 +102,15 @@ def check_kind(source: Reading, selected: Sequence[Selected], by: ChoiceRule) ->
     pairs, name = bool(source.pairs), source.name
     if source.turns != "last" and source.good and (pairs or not source.conversations):
         what = "hold pairs, of which each has one question" if pairs else "have no turns of conversations"
-        raise UserError(f"--turns {source.turns}: the records of {name} {what}; omit the option")
+        raise UserError(f"{named('turns', source.turns)}: the records of {name} {what}; omit the option")
     if not pairs and by != ChoiceRule():
         raise UserError(
-            f"--tie-band and --pair-decimals say when two answers tie, and the records of {name} have one answer; "
-            "omit them"
+            f"{listed(('tie_band', 'pair_decimals'))} say when two answers tie, and the records of {name} have one "
+            "answer; omit them"
         )
     if not pairs and (judges := [chosen.name for chosen in selected if chosen.metric.pairs]):
         raise UserError(
             f"{', '.join(judges)}: compares two answers, and the records of {name} have one. A file of pairs has the "
             "columns a and b (or answer_a and answer_b, response_1 and response_2, chosen and rejected; others with "
-            "--map a=COLUMN --map b=COLUMN); `longmark pairs join` makes one of two runs"
+            f"{named('mapping', {'a': 'COLUMN', 'b': 'COLUMN'})}); `longmark pairs join` makes one of two runs"
         )

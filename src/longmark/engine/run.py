@@ -28,7 +28,7 @@ from longmark.models.handles import DEFAULT_DOMAIN, Backends
 from longmark.models.registry import Registry
 from longmark.models.stores import is_url
 from longmark.models.trust import Trust
-from longmark.options import with_keywords
+from longmark.options import named, with_keywords
 from longmark.places import expanded
 from longmark.prompts import PromptBook, from_folder
 from longmark.records.read import ExampleSource
@@ -124,14 +124,17 @@ def _calibration(options: RunOptions, backends: Backends, selected: Sequence[Sel
 
     labels = read_labels(expanded(options.calibrate or ""))
     if backends.checker is None:
-        raise UserError("--calibrate: there is no checker to calibrate: add --checker, and a metric that takes one")
+        raise UserError(
+            f"{named('calibrate')}: there is no checker to calibrate: add {named('checker')}, and a metric "
+            "that takes one"
+        )
     if hasattr(backends.checker, "chat"):
         for chosen in (one for one in selected if "checker" in one.metric.models):
             if getattr(chosen.params, "batch", 0) != 1 and getattr(chosen.params, "relations", "") != "strongest":
                 how = "batch=1" if hasattr(chosen.params, "batch") else "relations=strongest"
                 raise UserError(
-                    f"--calibrate: {backends.checker.name} gives probabilities only if it is asked one pair a call: "
-                    f"name the metric {chosen.base}@{how}"
+                    f"{named('calibrate')}: {backends.checker.name} gives probabilities only if it is asked one pair a "
+                    f"call: name the metric {chosen.base}@{how}"
                 )
     return Calibration(labels, options.tell)
 

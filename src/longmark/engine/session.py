@@ -28,6 +28,7 @@ from longmark.models.handles import Backends
 from longmark.models.registry import price_of
 from longmark.models.sending import Stopped
 from longmark.models.verdicts import VerdictCounter
+from longmark.options import YES, listed, named
 from longmark.places import real
 from longmark.progress import counted
 from longmark.records import Answered, Row
@@ -243,7 +244,7 @@ async def execute(
             if client.not_resent:
                 options.tell(
                     f"{counted(client.not_resent, 'call')} not sent again: the last attempt may have been billed, and "
-                    "got no reply. Their rows are unscored; --resend-unknown yes sends them."
+                    f"got no reply. Their rows are unscored; {named('resend_unknown', YES)} sends them."
                 )
         except BaseException as error:
             stopped = "error" if isinstance(error, Exception) else "interrupt"
@@ -317,7 +318,8 @@ def check_budget(backends: Backends, budget: Budget) -> None:
     for model in backends.all():
         if isinstance(price_of(model), UnknownPrice):
             raise UserError(
-                f"--max-usd: no price is known for {model.name}; limit the run by --max-calls or --max-tokens"
+                f"{named('max_usd')}: no price is known for {model.name}; limit the run by "
+                f"{listed(('max_calls', 'max_tokens'), 'or')}"
             )
 
 
@@ -467,7 +469,7 @@ class ProfileCheck:
         return (
             f"{self._misfits:,} of {self._profiles:,} profiles do not fit the domain {self._domain.name}: "
             f"{'; '.join(what)}. {' and '.join(minding)} use the domain. If it is the wrong one, name another with "
-            "--domain FILE.yaml."
+            f"{named('domain', 'FILE.yaml')}."
         )
 
 

@@ -133,8 +133,16 @@ def with_keywords(kind: type) -> Callable[[T], T]:
 DECLARED: dict[str, Option] = {}
 """Every shared option by the name of its field; `options.groups` fills it."""
 
+
+class _Yes(str):
+    """Not the same as any other `yes`."""
+
+
+YES = _Yes("yes")
+"""True, of an option that the command line writes as yes or no."""
+
 _NOTHING = object()
-_PLACEHOLDERS = {"MODEL", "NAMES", "FILE", "FOLDER", "NUMBER"}
+_PLACEHOLDERS = {"MODEL", "NAMES", "FILE", "FOLDER", "NUMBER", "FILE.yaml"}
 _on_line = False  # the process is the command line
 
 
@@ -169,6 +177,8 @@ def named(name: str, value: Any = _NOTHING) -> str:
         return f"{word} {value if plain or not isinstance(value, str) else repr(value)}"
     if value is _NOTHING:
         return f"{name}="
+    if value is YES:
+        return f"{name}=True"
     return f"{name}={value if stands else repr(value)}"
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from longmark.judging import Judging
-from longmark.options import DECLARED, declared, option
+from longmark.options import DECLARED, declared, line_name, named, option
 
 if TYPE_CHECKING:
     from longmark.models.protocols import Backend
@@ -280,3 +280,11 @@ CALLS = ("concurrency", "timeout", "max_reply_bytes", "max_calls", "max_tokens",
 for _group in (LabelOptions, OutputOptions, GateOptions, BoundsOption, TableOptions, ConfigOptions, WorkerOptions,
                SpendingOptions, InputOptions, ScoringOptions, ModelNames):  # fmt: skip
     DECLARED.update((name, form) for name, _default, form in declared(_group))
+
+
+def spoken(text: str) -> str:
+    """An option as the command line has it, `--tie-band`, as the face has it: `tie_band=`. One that is not shared, and
+    what follows, stay as they are."""
+    line, space, more = text.partition(" ")
+    names = [name for name, form in DECLARED.items() if line_name(name, form) == line]
+    return f"{named(names[-1])}{space}{more}" if names else text

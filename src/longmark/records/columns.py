@@ -17,6 +17,7 @@ from pydantic import ValidationError
 
 from longmark.deprecated import used
 from longmark.errors import UnknownName, UserError
+from longmark.options import named
 from longmark.records import messages, pair_columns, paths, proposals
 from longmark.records.carried import CARRIED
 from longmark.records.conversation import completed, turns_of
@@ -89,13 +90,13 @@ class Columns:
             if field not in known:
                 raise UnknownName("field", given, known, f"The fields are {', '.join(known)}.")
             if field in self._column_of or field in self._left_out:
-                raise UserError(f"--map names {field} twice; give it one column")
+                raise UserError(f"{named('mapping')} names {field} twice; give it one column")
             if column.strip():
                 self._column_of[field] = column
             elif field in NAMES:
                 self._left_out.add(field)
             else:
-                raise UserError(f"--map {field}=: name a column")
+                raise UserError(f"{named('mapping', {field: ''})}: name a column")
         self._cells = cells
         self._of_pairs = {
             field: self._column_of.pop(field) for field in pair_columns.FIELDS if field in self._column_of
@@ -164,7 +165,7 @@ class Columns:
                 rest[column] = raw
             elif field in fields and fields[field] != value:
                 columns = f"the columns {source[field]} and {column} differ"
-                wrong.append(f"{field}: {columns}; choose one with --map {field}=COLUMN")
+                wrong.append(f"{field}: {columns}; choose one with {named('mapping', {field: 'COLUMN'})}")
             else:
                 fields[field] = value
                 source[field] = column
@@ -334,7 +335,7 @@ def _choice(field: str, raw: Any, record: dict[str, Any]) -> str:
         inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
         inside = ((f".{key}" if isinstance(value, dict) else f"[{key}]", one) for key, one in inner)
         parts |= {part + key: one for key, one in inside if isinstance(one, str)}
-    texts = [f"--map {field}={place}.{part}" for part in parts]
+    texts = [named("mapping", {field: f"{place}.{part}"}) for part in parts]
     return f"; name its text: {' or '.join(texts[:3])}" if texts else ""
 
 
@@ -342,4 +343,4 @@ def _nothing_known(record: dict[str, Any]) -> str:
     if not record:
         return "the record is empty"
     shown = columns_shown(record)
-    return f"no known column (found {shown}); name columns with --map question=COLUMN"
+    return f"no known column (found {shown}); name columns with {named('mapping', {'question': 'COLUMN'})}"

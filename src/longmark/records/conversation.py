@@ -16,6 +16,7 @@ from typing import Any
 import orjson
 
 from longmark.errors import UserError
+from longmark.options import named
 from longmark.records import messages
 from longmark.records.carried import CARRIED
 from longmark.records.example import Example, question_hash
@@ -46,7 +47,7 @@ _CALL_ONLY = "The turn calls a tool and has no text."
 def check_mode(turns: str) -> None:
     """UserError for what is no mode."""
     if turns not in MODES:
-        raise UserError(f"--turns {turns}: expected {', '.join(MODES[:-1])} or {MODES[-1]}")
+        raise UserError(f"{named('turns', turns)}: expected {', '.join(MODES[:-1])} or {MODES[-1]}")
 
 
 # Turns ----------------------------------------------------------------------------------------------------------------
@@ -217,7 +218,7 @@ def scored(example: Answered, mode: str, ignored: Counter[str]) -> Iterator[Answ
     if (total := sum(sizes[end] for end in ends)) > LARGEST:
         raise Problem(
             f"turns: an example for each of {len(ends):,} answers, with the turns before it, would come to "
-            f"{total >> 20:,} MiB; use --turns last or all"
+            f"{total >> 20:,} MiB; use {named('turns', 'last')} or all"
         )
     for end in ends:
         update: dict[str, Any] = {"id": f"{example.id}#{end + 1}", "turn_of": example.id, "turns": turns[: end + 1]}

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
+from longmark.options import named
 from longmark.records.files import parse_json
 from longmark.records.values import Problem, folded, found, missing, name, text
 
@@ -64,7 +65,10 @@ def find(record: Mapping[str, Any], mapped: Mapping[str, str], blank: Callable[[
     if "a" in mapped or "b" in mapped:
         both = tuple(mapped.get(side) or known.get(side, side) for side in "ab")
         if absent := [side for side, column in zip("ab", both, strict=True) if column not in record]:
-            raise Problem(f"{absent[0]}: the record has no such answer; name its column with --map {absent[0]}=COLUMN")
+            raise Problem(
+                f"{absent[0]}: the record has no such answer; "
+                f"name its column with {named('mapping', {absent[0]: 'COLUMN'})}"
+            )
         return both
     if not blank(record.get(known.get("answer", ""))):
         return None
@@ -118,7 +122,9 @@ class PairFields:
             for column in columns:
                 if column not in self.rest:
                     if len(columns) > 1:
-                        raise Problem(f"{field}: the record has no column {column}; check --map {field}={given}")
+                        raise Problem(
+                            f"{field}: the record has no column {column}; check {named('mapping', {field: given})}"
+                        )
                     continue
                 taken.add(column)
                 yield field, column, self.rest[column]

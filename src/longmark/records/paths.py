@@ -14,6 +14,7 @@ from functools import cache
 from typing import Any
 
 from longmark.errors import UserError
+from longmark.options import named
 from longmark.records import messages
 from longmark.records.values import Problem, missing
 
@@ -100,13 +101,15 @@ def compiled(path: str) -> Callable[[Any], Any] | None:
     import jmespath
 
     if len(path) > LONGEST:
-        raise UserError(f"--map: a path has {LONGEST:,} characters at most; found {len(path):,}: {path[:60]}…")
+        raise UserError(
+            f"{named('mapping')}: a path has {LONGEST:,} characters at most; found {len(path):,}: {path[:60]}…"
+        )
     try:
         expression = jmespath.compile(path)
     except (jmespath.exceptions.JMESPathError, ValueError):
         return None
     except RecursionError:
-        raise UserError(f"--map: a path is nested too deep: {path[:60]}…") from None
+        raise UserError(f"{named('mapping')}: a path is nested too deep: {path[:60]}…") from None
     options = _options()
 
     def find(record: Any) -> Any:

@@ -6,10 +6,10 @@ Nothing is read by it. A proposal is a line to paste, `--map question=user_messa
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from longmark.options import named
 from longmark.records import messages
 
 _WORDS = {
@@ -57,8 +57,8 @@ def proposed(records: Sequence[Mapping[str, Any]], fields: Iterable[str] = _ORDE
 
 
 def options(found: Mapping[str, str]) -> str:
-    """The proposals as options of the command line."""
-    return " ".join(f"--map {shlex.quote(f'{field}={path}')}" for field, path in found.items())
+    """The proposals as options."""
+    return named("mapping", found) if found else ""
 
 
 def is_text(values: Iterable[Any]) -> bool:

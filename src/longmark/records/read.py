@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from longmark.errors import BadInput, UserError
+from longmark.options import named
 from longmark.records import containers, parts, proposals, sources
 from longmark.records.columns import BadRecord, Columns, columns_shown, field_of, is_like_an_id
 from longmark.records.conversation import check_mode, scored
@@ -64,7 +65,8 @@ class Reading:
         self.part = parts.part_of(given)
         if self.part and mapping:
             raise UserError(
-                f"--map: {given} is {self.part}, whose columns were read when it was split; omit the option"
+                f"{named('mapping')}: {given} is {self.part}, whose columns were read when it was split; omit "
+                "the option"
             )
         self._kind = "part" if self.part else sources.kind_of(self._given) if isinstance(self._given, Path) else ""
         if not (isinstance(self._given, Path | Iterable) or sources.is_frame(self._given)):
@@ -78,7 +80,9 @@ class Reading:
             raise UserError(f"examples: {type(given).__name__} is no list; choose one of {', '.join(map(str, given))}")
         check_mode(turns)
         if self.part and turns not in ("last", self.part.turns):
-            raise UserError(f"--turns: {given} was split with --turns {self.part.turns}; omit the option")
+            raise UserError(
+                f"{named('turns')}: {given} was split with {named('turns', self.part.turns)}; omit the option"
+            )
         if encoding:
             sources.check_encoding(encoding)
         self._mapping = mapping
@@ -163,7 +167,7 @@ class Reading:
         if self.answered or not self.good or self.part or self.shape:
             return ""
         columns = [{key: value for key, value in one.items() if field_of(key) is None} for one in self._columns.sample]
-        found = proposals.options(proposals.proposed(columns, ("answer",))) or "--map answer=COLUMN"
+        found = proposals.options(proposals.proposed(columns, ("answer",))) or named("mapping", {"answer": "COLUMN"})
         names = columns_shown(dict.fromkeys(column for record in self._columns.sample for column in record))
         return f"No record of {self.name} has an answer. The columns are {names}. To name it: {found}"
 
@@ -175,7 +179,7 @@ class Reading:
             if texts >= _FEWEST_IDS and self._like_ids[field] == texts and not self.part:
                 found.append(
                     f"All {texts:,} {field} of {self.name} look like ids, without a space. If they are ids and not "
-                    f"texts, leave them out: --map {field}="
+                    f"texts, leave them out: {named('mapping', {field: ''})}"
                 )
         return tuple(found)
 
@@ -226,7 +230,7 @@ class Reading:
         if self.part:
             return
         if self._columns.never_seen and self._columns.seen:
-            raise UserError(f"--map: no record of {self.name} has {self._columns.unseen()}")
+            raise UserError(f"{named('mapping')}: no record of {self.name} has {self._columns.unseen()}")
         if self._columns.unknown and self._columns.unknown == self.bad and not self.good:
             raise BadInput(self._unknown_columns(), skippable=False)
         if self.bad and self._skip_bad and not self.good:
@@ -242,7 +246,7 @@ class Reading:
         """That no record has a known column, once, with the options that could name them."""
         columns = columns_shown(dict.fromkeys(column for record in self._columns.sample for column in record))
         found = proposals.proposed(self._columns.sample)
-        option = proposals.options(found) or "--map question=COLUMN"
+        option = proposals.options(found) or named("mapping", {"question": "COLUMN"})
         return [
             f"{self.name}: no known column in any of {self.bad:,} records (found {columns}); name the columns"
             + (", for example:" if found else " with:"),
@@ -320,7 +324,8 @@ def _repeated(example: Question, first: object) -> str:
     if "id" in example.model_fields_set:
         hint = ""
         if example.system is not None:
-            hint = "; if several systems have these ids, make them unique: --map 'id=join(`\"-\"`, [system, id])'"
+            unique = named("mapping", {"id": 'join(`"-"`, [system, id])'})
+            hint = f"; if several systems have these ids, make them unique: {unique}"
         return f'id: "{example.id}" was already used in line {first}{hint}'
     return f"the same record as line {first}; add ids to keep both"
 

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from longmark.errors import UnknownName, UserError, library
+from longmark.options import named
 from longmark.records import arrow_files, containers
 from longmark.records.columns import field_of
 from longmark.records.files import (
@@ -131,9 +132,10 @@ def _check_encoding(path: Path) -> None:
     with opened(path) as file:
         start = file.read(4096)
     if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        raise UserError(f"{path} is UTF-16; save it as UTF-8, or add --encoding utf-16")
+        raise UserError(f"{path} is UTF-16; save it as UTF-8, or add {named('encoding', 'utf-16')}")
     if b"\x00" in start[:4] or start.count(b"\x00") * 8 > len(start):
-        raise UserError(f"{path} contains many NUL bytes and looks like UTF-16; save it as UTF-8, or add --encoding")
+        option = named("encoding")
+        raise UserError(f"{path} contains many NUL bytes and looks like UTF-16; save it as UTF-8, or add {option}")
 
 
 def check_encoding(name: str) -> None:
@@ -161,7 +163,8 @@ def encoding_note(path: Path) -> str:
             fits = [name for one in from_bytes(around, cp_isolation=list(_USUAL)) for name in one.could_be_from_charset]
             guess, *others = sorted(dict.fromkeys(fits), key=lambda name: name != _USUAL[0]) or _USUAL[:1]
             looks = f"{guess} or {others[0]}" if others else guess
-            return f"{path} is not UTF-8; it looks like {looks}: add --encoding {guess}, or save the file as UTF-8"
+            option = named("encoding", guess)
+            return f"{path} is not UTF-8; it looks like {looks}: add {option}, or save the file as UTF-8"
     return ""
 
 

@@ -185,7 +185,7 @@ def test_an_evaluator_that_is_added_later_is_all_that_is_asked(tmp_path: Path, i
     [
         ({"k": 3}, "--k: was 5, now 3"),
         ({"variants": ["paraphrase"]}, "--variants: removed: .*hazard"),
-        ({"seed": 9}, "--seed: was 3, now 9"),
+        ({"seed": 9}, "seed=: was 3, now 9"),
         ({"n": 5}, "--n: was 4"),
     ],
 )
