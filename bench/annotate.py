@@ -27,11 +27,11 @@ from urllib.parse import urlsplit
 import aiohttp
 import orjson
 
-from longmark.annotate import export
-from longmark.annotate.auth import Access
-from longmark.annotate.items import Item
-from longmark.annotate.site import import_study, open_store, stored_study
-from longmark.annotate.store import Assignment, Page, Store, Visit
+from longmark.contrib.annotate import export
+from longmark.contrib.annotate.auth import Access
+from longmark.contrib.annotate.items import Item
+from longmark.contrib.annotate.site import import_study, open_store, stored_study
+from longmark.contrib.annotate.store import Assignment, Page, Store, Visit
 
 STUDY = """
 title: Load

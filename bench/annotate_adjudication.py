@@ -19,7 +19,7 @@ from pathlib import Path
 from statistics import mean, stdev
 
 import orjson
-from tests.annotate.serving import Client, serving
+from tests.contrib.annotate.serving import Client, serving
 
 STUDY = """
 title: Simulated adjudication

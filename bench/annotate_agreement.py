@@ -24,14 +24,14 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import orjson
-from tests.annotate.browser.people import VIEWS, chromium, someone
-from tests.annotate.serving import Served, serving, write_study
+from tests.contrib.annotate.browser.people import VIEWS, chromium, someone
+from tests.contrib.annotate.serving import Served, serving, write_study
 
-from longmark.annotate.export import export
-from longmark.annotate.items import Item
-from longmark.annotate.labels import collect
-from longmark.annotate.progress import agreements
-from longmark.annotate.site import stored_study
+from longmark.contrib.annotate.export import export
+from longmark.contrib.annotate.items import Item
+from longmark.contrib.annotate.labels import collect
+from longmark.contrib.annotate.progress import agreements
+from longmark.contrib.annotate.site import stored_study
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser

@@ -23,7 +23,7 @@ from pathlib import Path
 from statistics import median
 
 from bench.annotate import make
-from tests.annotate.serving import Client, Served
+from tests.contrib.annotate.serving import Client, Served
 
 CODE = """
 import resource, sys

@@ -50,14 +50,15 @@ from numpy.typing import NDArray
 from scipy import stats
 from tests.report.runs import CORRECTNESS, EASE, GRADE, RELEVANCE, manifest, row, write_run
 
-from longmark.analysis import certify as certifying
-from longmark.analysis import corrected as correcting
-from longmark.analysis import label_next as drawing
+from longmark.contrib.decide import certify as certifying
+from longmark.contrib.decide import corrected as correcting
+from longmark.contrib.decide import label_next as drawing
 from longmark.records import Example
 from longmark.scores.draws import DrawnAnswer
 from longmark.scores.labels import PROBABILITY
 from longmark.scores.observations import Observation
 from longmark.scores.paired import Scores, _Column, read_scores
+from longmark.scores.scored_answers import ScoredAnswer, answers_of
 from longmark.stats import corrected as estimating
 from longmark.stats.corrected import CorrectedEstimate, LabelledScores, corrected
 from longmark.stats.looks import CLAIM_ERROR
@@ -269,7 +270,7 @@ class ReadRun:
 
     folder: Path
     scores: Scores
-    answers: tuple[correcting.ScoredAnswer, ...]
+    answers: tuple[ScoredAnswer, ...]
 
     @contextmanager
     def with_scores(self, by_metric: Mapping[str, Floats]) -> Iterator[None]:
@@ -326,7 +327,7 @@ def run_of(shape: tuple[int, int], metrics: int, cluster: str) -> ReadRun:
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     written(folder, dict.fromkeys(METRICS[:metrics], np.full(shape, 0.5)), documents_of(shape[0]))
     scores = read_scores([folder], None, cluster)
-    return ReadRun(folder, scores, tuple(correcting.answers_of([folder], scores)))
+    return ReadRun(folder, scores, tuple(answers_of([folder], scores)))
 
 
 @dataclass

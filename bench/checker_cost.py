@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from longmark.concurrency import concurrently
-from longmark.demo.recorded import ANSWERS
+from longmark.contrib.demo.recorded import ANSWERS
 from longmark.models.handles import Models
 from longmark.records import Example
 from longmark.records.read import Reading

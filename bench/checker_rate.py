@@ -17,7 +17,7 @@ import asyncio
 import time
 from itertools import cycle, islice
 
-from longmark.demo.recorded import ANSWERS
+from longmark.contrib.demo.recorded import ANSWERS
 from longmark.models.registry import Registry
 from longmark.models.transformers_claims import TransformersClaims
 from longmark.records.read import Reading

@@ -32,7 +32,7 @@ import numpy as np
 from bench.coverage import LAYOUTS, sizes, table, uniform
 from scipy import stats
 
-from longmark.cli.decide import next_look
+from longmark.contrib.decide.cli.decide import next_look
 from longmark.stats.betting import confidence_sequence, log_capital, plug_in_bets
 from longmark.stats.max_t import max_t
 

@@ -3,12 +3,12 @@
     python -m bench.demo_checks [WORK]
 
 Sentences are asked with each passage of their question, by `--checker embedded`, as `ragchecker.faithfulness` asks:
-first every sentence that a defect changed or added, and what stood in its place; then of every answer one sentence into
-which nothing was put, drawn by its hash; then two more; then the rest. A sentence and a passage are asked once, whoever
-asks. It works at a low priority, and says how far it is. WORK (default: `.demo-checks`) has the call cache; the same
-command resumes it. After each step, and when it is stopped with Ctrl-C, what is recorded so far is written to
-`src/longmark/demo/data/checks.sqlite.gz`. All of it takes about 75 minutes of processor time; the demo shows what is
-there and says how much that is.
+first every sentence that a defect changed or added, and what stood in its place; then of every answer one sentence
+into which nothing was put, drawn by its hash; then two more; then the rest. A sentence and a passage are asked once,
+whoever asks. It works at a low priority, and says how far it is. WORK (default: `.demo-checks`) has the call cache;
+the same command resumes it. After each step, and when it is stopped with Ctrl-C, what is recorded so far is written to
+`src/longmark/contrib/demo/data/checks.sqlite.gz`. All of it takes about 75 minutes of processor time; the demo shows
+what is there and says how much that is.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 
-from longmark.demo.answers import Corpus
-from longmark.demo.recorded import CHECKS
+from longmark.contrib.demo.answers import Corpus
+from longmark.contrib.demo.recorded import CHECKS
 from longmark.models.cache import CallCache
 from longmark.models.handles import Models
 from longmark.models.registry import Name

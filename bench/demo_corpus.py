@@ -3,7 +3,7 @@
     python -m bench.demo_corpus [OUT]
 
 Passages, facts, references and the answers without defects are in `demo_texts/`, a file for each question, written for
-the demo. Written into OUT (default: `src/longmark/demo/data`, which ships):
+the demo. Written into OUT (default: `src/longmark/contrib/demo/data`, which ships):
 
     answers.jsonl   60 answers with their defects: what the demo scores
     labels.jsonl    each defect: the answer's id, kind, span of characters in the answer, both texts, how it was made;
@@ -28,9 +28,9 @@ from typing import Any
 
 import yaml
 
-from longmark.datasets.defects import Plan, make
-from longmark.datasets.defects.rules import Edit, applied
-from longmark.demo.recorded import DATA, SYSTEMS
+from longmark.contrib.demo.recorded import DATA, SYSTEMS
+from longmark.contrib.make.defects import Plan, make
+from longmark.contrib.make.defects.rules import Edit, applied
 from longmark.records import Context, Example
 from longmark.records.example import DEFECT
 from longmark.records.write import write_examples

@@ -4,7 +4,7 @@
 
 It asks at the lowest priority, question by question, and prints how many scores are done, how many left, and when it
 will end. WORK (default: `.demo-record`) has the run and its call cache; the same command resumes it. What was recorded
-so far is written to `src/longmark/demo/data/calls.sqlite.gz` at the end, and when it is stopped with Ctrl-C: an
+so far is written to `src/longmark/contrib/demo/data/calls.sqlite.gz` at the end, and when it is stopped with Ctrl-C: an
 ordinary call cache, compressed. Remove WORK where the texts have changed. About 55,000 tokens are read: half an hour on
 two idle cores, and many hours beside other programs.
 """
@@ -20,7 +20,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from longmark.demo.recorded import ANSWERS, JUDGED, RECORDED, SYSTEMS, missed
+from longmark.contrib.demo.recorded import ANSWERS, JUDGED, RECORDED, SYSTEMS, missed
 from longmark.engine.run import finish, make_settings
 from longmark.engine.session import execute
 from longmark.engine.settings import RunOptions

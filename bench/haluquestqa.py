@@ -15,7 +15,7 @@ from statistics import fmean
 import numpy as np
 
 from longmark.analysis.metaeval.binary import auc
-from longmark.datasets.published import HALUQUESTQA, read
+from longmark.contrib.make.published import HALUQUESTQA, read
 from longmark.records import Example
 from longmark.records.pair import singles
 from longmark.testing import call

@@ -21,7 +21,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from tests.analysis.studies.score_models import DIMENSIONS, generator, judge
+from tests.contrib.papers.score_models import DIMENSIONS, generator, judge
 from tests.wire import serve
 
 from longmark.models.protocols import ChatRequest, Message

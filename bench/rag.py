@@ -27,8 +27,8 @@ from typing import Any
 import numpy as np
 import orjson
 
-from longmark.rag import dense, index
-from longmark.rag.bm25 import Bm25
+from longmark.contrib.make.rag import dense, index
+from longmark.contrib.make.rag.bm25 import Bm25
 
 PARTS = ("records", "bm25", "dense", "faiss", "embedder")
 SEED, VOCABULARY, PLANTED, DIMENSIONS, CLUSTER, K = 7, 200_000, 500, 384, 120, 5

@@ -1,11 +1,16 @@
 """The public Python API: the modules whose names and signatures stay within a major version (docs/versions.md).
-`python -m tests.api` writes tests/api.txt, which a test holds against the code."""
+`python -m tests.api` writes tests/api.txt, which a test holds against the code.
+
+It also writes tests/api_packages.txt: what `longmark.contrib` uses of the core beside it, by module. Those names stay
+within a minor version, so that a package of somebody else may use them too; tests/test_wall.py holds the list."""
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 import importlib
 import inspect
+from collections import defaultdict
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
@@ -15,6 +20,9 @@ from typing import Any
 from pydantic import BaseModel
 
 PINNED = Path(__file__).with_suffix(".txt")
+PINNED_FOR_PACKAGES = Path(__file__).with_name("api_packages.txt")
+PACKAGES = ("annotate", "decide", "demo", "make", "papers")
+SOURCE = Path(__file__).parents[1] / "src"
 
 MODULES = (
     "longmark",
@@ -126,5 +134,28 @@ def text() -> str:
     return "\n".join(lines())
 
 
+def imported_names(path: Path) -> Iterator[tuple[str, str]]:
+    """(module, name) of what a file imports of longmark; the name is "" where a module is imported whole."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, "") for alias in node.names if alias.name.startswith("longmark"))
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("longmark"):
+            for alias in node.names:
+                whole = SOURCE / f"{node.module}.{alias.name}".replace(".", "/")
+                is_module = whole.with_suffix(".py").is_file() or (whole / "__init__.py").is_file()
+                yield (f"{node.module}.{alias.name}", "") if is_module else (str(node.module), alias.name)
+
+
+def used_by_packages() -> str:
+    """A line for each module of the core that `longmark.contrib` imports and MODULES does not publish: its names."""
+    used: dict[str, set[str]] = defaultdict(set)
+    for path in (SOURCE / "longmark" / "contrib").rglob("*.py"):
+        for module, name in imported_names(path):
+            if not module.startswith("longmark.contrib") and module not in MODULES:
+                used[module].add(name or "(the module)")
+    return "".join(f"{module}: {', '.join(sorted(names))}\n" for module, names in sorted(used.items()))
+
+
 if __name__ == "__main__":
     PINNED.write_text(text(), encoding="utf-8")
+    PINNED_FOR_PACKAGES.write_text(used_by_packages(), encoding="utf-8")

@@ -10,17 +10,17 @@ from typing import Any, cast
 import pytest
 
 from longmark import metrics
-from longmark.datasets.questions import hazards
-from longmark.datasets.vary import vary
+from longmark.contrib.make.questions import hazards
+from longmark.contrib.make.rag import index
+from longmark.contrib.make.rag.answer import answer
+from longmark.contrib.make.rag.documents import Document
+from longmark.contrib.make.rag.retrieve import Retriever
+from longmark.contrib.make.vary import vary
 from longmark.domain import Domain, load
 from longmark.metric import Score
 from longmark.models.handles import Models
 from longmark.models.protocols import ChatReply, ChatRequest, TokenLogprobs
 from longmark.models.rerank_embedded import LogOddsReranker
-from longmark.rag import index
-from longmark.rag.answer import answer
-from longmark.rag.documents import Document
-from longmark.rag.retrieve import Retriever
 from longmark.records import Example
 from longmark.testing import FakeChat, FakeEmbedder, FakeLanguageModel, call
 

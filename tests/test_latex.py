@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.analysis.compare.runs import run_of
-from tests.analysis.studies.metrics_runs import known, write_scores
-from tests.analysis.studies.score_models import Fakes, carry, make_index
+from tests.contrib.papers.metrics_runs import known, write_scores
+from tests.contrib.papers.score_models import Fakes, carry, make_index
 from tests.report.runs import CORRECTNESS, RELEVANCE, manifest, row, write_run
 
 from longmark import metrics_study

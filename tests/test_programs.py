@@ -16,7 +16,7 @@ CALLS = re.compile(
     r"subprocess_shell|ProcessPoolExecutor)"
 )
 STARTED = {  # module -> how the page names what it starts
-    "cli/certify.py": "`ssh-keygen`",
+    "contrib/decide/cli/certify.py": "`ssh-keygen`",
     "engine/ray_cluster.py": "Ray",
     "models/install.py": "`pip`",
     "models/keys.py": "`key_command`",

@@ -20,10 +20,10 @@ from typing import Any
 
 import pytest
 import yaml
+from tests.contrib.make.validator.made import item
 from tests.test_trust_matrix import leaves
 from tests.test_write_matrix import LONG, QUICK, copied, judge, made
 from tests.test_write_matrix import command as command
-from tests.validator.made import item
 from tests.wire import Server
 
 from longmark import cli

@@ -44,12 +44,16 @@ def test_the_changelog_begins_with_this_version():
 def test_every_folder_that_ships_more_than_code_is_listed_with_its_origin():
     listed = (ROOT / "THIRD-PARTY.md").read_text("utf-8")
     package = ROOT / "src" / "longmark"
-    shipped = {
-        path.relative_to(package).parts[0]
-        for path in package.glob("*/**/*")
-        if path.is_file() and path.suffix not in (".py", ".pyc")
-    }
-    assert sorted(shipped) == sorted(name for name in os.listdir(package) if f"| `longmark/{name}/` |" in listed)
+    shipped = set()
+    for path in package.glob("*/**/*"):
+        if path.is_file() and path.suffix not in (".py", ".pyc"):
+            parts = path.relative_to(package).parts
+            if parts[0] != "contrib":
+                shipped.add(parts[0])
+            elif len(parts) > 3 or path.name != "README.md":
+                shipped.add("/".join(parts[:2]))
+    folders = [*os.listdir(package), *(f"contrib/{name}" for name in os.listdir(package / "contrib"))]
+    assert sorted(shipped) == sorted(name for name in folders if f"| `longmark/{name}/` |" in listed)
 
 
 def build(copy: Path, *targets: str) -> None:

@@ -21,20 +21,20 @@ from typing import Any
 
 import pytest
 import yaml
-from tests.analysis.studies.calf import calf_runs
-from tests.analysis.studies.climaqa import climaqa_runs
-from tests.analysis.studies.comprehensiveness_runs import QA, wiki, write_run
+from tests.contrib.make.validator.made import item, labels
+from tests.contrib.papers.calf import calf_runs
+from tests.contrib.papers.climaqa import climaqa_runs
+from tests.contrib.papers.comprehensiveness_runs import QA, wiki, write_run
 from tests.program import environment, write_jsonl
-from tests.validator.made import item, labels
 from tests.wire import Server, serve
 
 from longmark import cli
 from longmark.cli.project import _leaves
+from longmark.contrib.make.validator.cloze import WORD_NUMBERS
+from longmark.contrib.make.validator.features import NUMBERS
 from longmark.domain import BUILT_IN
 from longmark.models.cache import CallCache
 from longmark.records.benchmark import write_items
-from longmark.validator.cloze import WORD_NUMBERS
-from longmark.validator.features import NUMBERS
 
 pytest.importorskip("bm25s")
 pytest.importorskip("sklearn")

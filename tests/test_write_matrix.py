@@ -19,10 +19,10 @@ from pathlib import Path
 
 import pytest
 from tests.analysis.compare.runs import run_of
-from tests.annotate.serving import STUDY, write_study
+from tests.contrib.annotate.serving import STUDY, write_study
+from tests.contrib.make.validator.made import item, labels
 from tests.program import Done, run, write_jsonl
 from tests.report.runs import RELEVANCE, manifest
-from tests.validator.made import item, labels
 from tests.wire import Server, serve
 from tests.written import ATTACKS, full_disk, make_outside, no_hang, put, read_only, state, watched
 

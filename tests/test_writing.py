@@ -13,17 +13,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.annotate.serving import STUDY, write_study
+from tests.contrib.annotate.serving import STUDY, write_study
 from tests.program import ROOT, records, run, write_jsonl
 
 from longmark import writing
-from longmark.annotate.erase import erase
-from longmark.annotate.export import FILES
-from longmark.annotate.site import database_of, import_study, open_store
-from longmark.annotate.store import Store
-from longmark.cli import annotate as verbs
-from longmark.demo import run_demo
-from longmark.demo.recorded import Recorded, judged_now
+from longmark.contrib.annotate.cli import annotate as verbs
+from longmark.contrib.annotate.erase import erase
+from longmark.contrib.annotate.export import FILES
+from longmark.contrib.annotate.site import database_of, import_study, open_store
+from longmark.contrib.annotate.store import Store
+from longmark.contrib.demo.recorded import Recorded, judged_now
+from longmark.contrib.demo.steps import run_demo
 from longmark.errors import UserError
 from longmark.models.cache import CallCache
 from longmark.workspace import replaced
@@ -55,7 +55,7 @@ ALLOWED = {  # module -> why it may write by itself, or only looks as if it did
     "writing.py": "the mechanism",
     "home.py": "the folder of the settings of the user, not of a project",
     "workspace.py": "the folder that a command is given, and folders that `writing` has looked at",
-    "annotate/database.py": "SQLite copies a database into a file that `writing` made, and reads one with mode=ro",
+    "contrib/annotate/database.py": "SQLite copies into a file that `writing` made, and reads one with mode=ro",
     "cli/terminal.py": "the null device",
     "engine/estimate.py": "a copy of a run in a temporary folder",
     "engine/folder.py": "the file of rows, which `writing` opened, is cut where the disk was full",
@@ -63,12 +63,12 @@ ALLOWED = {  # module -> why it may write by itself, or only looks as if it did
     "engine/ray_cluster.py": "a temporary folder",
     "engine/verify.py": "a bundle, unpacked into a temporary folder; packed into a file of `writing`",
     "models/install.py": "a file that `writing` opened is cut where a part of it is torn",
-    "rag/dense.py": "NumPy and FAISS write into a folder of `workspace.replaced`, which is empty then",
-    "rag/passages.py": "it is opened for reading",
+    "contrib/make/rag/dense.py": "NumPy and FAISS write into a folder of `workspace.replaced`, which is empty then",
+    "contrib/make/rag/passages.py": "it is opened for reading",
     "report/figures.py": "into memory",
-    "analysis/studies/score/page.py": "a copy in a temporary folder",
+    "contrib/papers/score/page.py": "a copy in a temporary folder",
     "records/arrow_reader.py": "the null device, when nobody reads its output any more",
-    "training/adapt.py": "peft writes an adapter at names that `writing` has looked at",
+    "contrib/make/training/adapt.py": "peft writes an adapter at names that `writing` has looked at",
 }
 MODES = frozenset("wax+")
 

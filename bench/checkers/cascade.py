@@ -16,7 +16,7 @@ from pathlib import Path
 
 from bench.checkers.data import CLIMATE, DATA, EXPERTQA, WICE, claims
 
-from longmark.demo.recorded import ANSWERS
+from longmark.contrib.demo.recorded import ANSWERS
 from longmark.models.cache import CallCache, call_key
 from longmark.models.registry import Registry
 from longmark.records.read import Reading

@@ -3,12 +3,12 @@
     python -m bench.checkers.made PAIRS.jsonl --wikipedia DUMP.xml.bz2 [--foldoc FILE] [--wordnet FOLDER]
                                               [--pairs N] [--seed N]
 
-A sentence s of a passage and its edited form s' (the rules of `longmark.datasets.defects`, or a blend of two sentences)
-give four pairs: s with s and s' with s' are supported, s with s' and s' with s are not. So neither the claim nor the
-evidence alone tells the label, and a claim that copies its evidence is as often unsupported as supported. The claim is
-then said otherwise, the same way on both sides: shortened, clauses dropped or moved, two sentences merged, words with
-one sense exchanged for a synonym (WordNet), numbers written otherwise. `marked` has the changed characters of an
-unsupported claim; None where they are unknown (a neighbour's sentence).
+A sentence s of a passage and its edited form s' (the rules of `longmark.contrib.make.defects`, or a blend of two
+sentences) give four pairs: s with s and s' with s' are supported, s with s' and s' with s are not. So neither the
+claim nor the evidence alone tells the label, and a claim that copies its evidence is as often unsupported as
+supported. The claim is then said otherwise, the same way on both sides: shortened, clauses dropped or moved, two
+sentences merged, words with one sense exchanged for a synonym (WordNet), numbers written otherwise. `marked` has the
+changed characters of an unsupported claim; None where they are unknown (a neighbour's sentence).
 
 Sources and their licences: DUMP is the excerpt of Wikipedia in the tests of gensim (CC BY-SA); FOLDOC is Debian's
 dict-foldoc (GFDL); the evidence of Factcheck-GPT (Apache-2.0), WikiContradict's paragraphs (CC BY-SA) and the corpus of
@@ -36,8 +36,8 @@ import numpy as np
 from bench.checkers.data import DATA, held_out
 from bench.checkers.figures import auc
 
-from longmark.datasets.defects.rules import Answer, applied, date, direction, entity, negation, number, unit
-from longmark.datasets.perturb import NotMade
+from longmark.contrib.make.defects.rules import Answer, applied, date, direction, entity, negation, number, unit
+from longmark.contrib.make.perturb import NotMade
 from longmark.records import Context, Example
 from longmark.text.overlap import overlap
 from longmark.text.sentences import sentences

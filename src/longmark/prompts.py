@@ -12,10 +12,10 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from importlib import import_module
 from pathlib import Path
 from string import Template
 
+from longmark import plugins
 from longmark.errors import UnknownName, UserError
 from longmark.models.protocols import Message
 from longmark.options import named
@@ -164,14 +164,8 @@ def to_folder(folder: Path, prompts: Iterable[Prompt]) -> None:
         raise UserError(f"--out {folder}: cannot be written ({error.strerror})") from None
 
 
-# Prompts of what asks a model and is no metric: modules with `PROMPTS`
-_REGISTERED = (
-    *("datasets.vary", "datasets.defects.written", "rag.generate", "datasets.pairs_build", "validator.prompts"),
-    *(f"datasets.benchmark.{name}" for name in ("write", "audits", "figures", "answers", "contamination")),
-)
-
-
 def registered() -> list[Prompt]:
-    """The prompts of questions, variants, defects, answers, pairs, benchmarks and validators. Their modules stand above
-    this one and are imported by name when it is called: such an import tests/test_imports.py does not see."""
-    return [prompt for name in _REGISTERED for prompt in import_module(f"longmark.{name}").PROMPTS]
+    """The prompts of packages: of variants, defects, answers, pairs, benchmarks and validators. Their modules stand
+    above this one and are entry points (`plugins`)."""
+    points = plugins.installed("prompts").values()
+    return [prompt for point in points for prompt in plugins.loaded(point).PROMPTS]

@@ -12,8 +12,8 @@ pytest.importorskip("scipy")
 
 from bench.demo_checks import record
 
-from longmark.demo.checked import Recording
-from longmark.demo.recorded import RecordedChecker, unpacked
+from longmark.contrib.demo.checked import Recording
+from longmark.contrib.demo.recorded import RecordedChecker, unpacked
 from longmark.models.protocols import RelationReply
 from longmark.records import Example
 from longmark.records.turn import Context

@@ -12,7 +12,7 @@ from typing import Any
 
 from bench.demo_corpus import originals, write
 
-from longmark.demo.recorded import DATA, KINDS, SYSTEMS
+from longmark.contrib.demo.recorded import DATA, KINDS, SYSTEMS
 from longmark.records import Example
 from longmark.records.read import Reading
 

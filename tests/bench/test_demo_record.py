@@ -9,7 +9,7 @@ import pytest
 from bench.demo_record import export, record
 
 import longmark
-from longmark.demo.recorded import ANSWERS, JUDGED, SYSTEMS, missed
+from longmark.contrib.demo.recorded import ANSWERS, JUDGED, SYSTEMS, missed
 from longmark.models.fake import FakeChat
 from longmark.models.protocols import Capabilities, ChatReply, ChatRequest, TokenLogprobs
 from longmark.records.write import read_rows

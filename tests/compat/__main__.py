@@ -15,12 +15,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from tests.annotate.studies import labelled
+from tests.contrib.annotate.studies import labelled
 from tests.program import run, write_jsonl
 from tests.wire import serve
 
-from longmark.annotate.checks import load
-from longmark.annotate.items import read_items
+from longmark.contrib.annotate.checks import load
+from longmark.contrib.annotate.items import read_items
 from longmark.scores.draws import read_draw
 
 HERE = Path(__file__).parent

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.annotate.browser.people import VIEWS, chromium, program
-from tests.annotate.browser.test_pages import STANDARDS, violations
+from tests.contrib.annotate.browser.people import VIEWS, chromium, program
+from tests.contrib.annotate.browser.test_pages import STANDARDS, violations
 from tests.docs.site import SHOWN, build, problems
 
 if TYPE_CHECKING:

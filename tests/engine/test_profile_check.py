@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.analysis.studies.score_models import Fakes, carry, make_index
+from tests.contrib.papers.score_models import Fakes, carry, make_index
 from tests.program import run, write_jsonl
 
 from longmark.domain import load

@@ -14,7 +14,7 @@ from tests.report.runs import answers_on
 from tests.wire import serve
 
 import longmark
-from longmark.analysis.studies.study import Session, Study, StudyStopped, carry_out, scoring_stage
+from longmark.contrib.papers.study import Session, Study, StudyStopped, carry_out, scoring_stage
 from longmark.engine.session import RunResult, execute
 from longmark.engine.settings import SessionOptions, Settings, choose
 from longmark.errors import ServerFault

@@ -14,18 +14,18 @@ from pathlib import Path
 from typing import Any
 
 import orjson
+from tests.contrib.make.rag.make import pdf
 from tests.fuzz.engine import Fuzzer
 from tests.fuzz.files import RECORDS, ROWS, document, lines
 from tests.fuzz.mutate import damaged, dumps
-from tests.rag.make import pdf
 
 import longmark
 from longmark.analysis.compare.comparison import compare
+from longmark.contrib.make.rag import index
+from longmark.contrib.make.rag.chunk import Chunker, Chunking
+from longmark.contrib.make.rag.documents import Document, Documents
 from longmark.metrics import all_prompts
 from longmark.prompts import from_folder
-from longmark.rag import index
-from longmark.rag.chunk import Chunker, Chunking
-from longmark.rag.documents import Document, Documents
 from longmark.report.html import write_report
 
 METRIC = "score.readability"

@@ -1,4 +1,4 @@
-"""Adapters: which base model a folder belongs to. What needs torch is in tests/training."""
+"""Adapters: which base model a folder belongs to. What needs torch is in tests/contrib/make/training."""
 
 from __future__ import annotations
 

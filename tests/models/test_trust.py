@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 import pytest
-from tests.validator.made import item
+from tests.contrib.make.validator.made import item
 from tests.wire import serve
 
 from longmark import cli, home
@@ -74,8 +74,8 @@ def test_a_configuration_that_is_not_trusted_sends_nothing_and_runs_nothing(
 
 
 def validator(url: str) -> str:
-    from longmark.validator.cloze import WORD_NUMBERS
-    from longmark.validator.features import NUMBERS
+    from longmark.contrib.make.validator.cloze import WORD_NUMBERS
+    from longmark.contrib.make.validator.features import NUMBERS
 
     def linear(width: int, names: Any) -> dict[str, Any]:
         return {"weights": [0.1] * width, "numbers": dict.fromkeys(names, (0.1, 0.1)), "intercept": 0.0}

@@ -10,7 +10,7 @@ import pytest
 from tests.program import run, write_jsonl
 
 from longmark import compare
-from longmark.datasets import pairing
+from longmark.contrib.make import pairing
 from longmark.errors import BadInput, UserError
 from longmark.records import Context, Example
 from longmark.records.documents import Documents

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.analysis.studies.climaqa.climaqa_runs import items, write_benchmark
+from tests.contrib.papers.climaqa.climaqa_runs import items, write_benchmark
 from tests.program import run, write_jsonl
 
-from longmark.analysis.studies.score import labels
+from longmark.contrib.papers.score import labels
 from longmark.errors import UserError
 
 ITEMS = [one for one in items() if one.form == "freeform"][:6]

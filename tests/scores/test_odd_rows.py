@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 import pytest
-from tests.analysis.studies.climaqa.climaqa_runs import write_benchmark
+from tests.contrib.papers.climaqa.climaqa_runs import write_benchmark
 from tests.program import run, write_jsonl
 from tests.scores import label_verbs
 

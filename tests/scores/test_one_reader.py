@@ -17,17 +17,17 @@ from typing import Any
 import orjson
 import pytest
 from tests.analysis.compare.runs import run_of
-from tests.analysis.studies import comprehensiveness_runs, score_models
-from tests.analysis.studies.calf import calf_runs
-from tests.analysis.studies.climaqa import climaqa_runs
+from tests.contrib.papers import comprehensiveness_runs, score_models
+from tests.contrib.papers.calf import calf_runs
+from tests.contrib.papers.climaqa import climaqa_runs
 from tests.program import rows_of as lines_of
 from tests.program import run, write_jsonl
 from tests.report.runs import CORRECTNESS, RELEVANCE, manifest, row, write_run
 from tests.scores import label_verbs
 
-from longmark.analysis.studies.score import results as score_results
-from longmark.analysis.studies.score.plan import Member
 from longmark.api import RunScores
+from longmark.contrib.papers.score import results as score_results
+from longmark.contrib.papers.score.plan import Member
 from longmark.engine.session import RunResult
 from longmark.models.cache import CallCache
 from longmark.models.client import Counts

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.metrics.classic.test_overlap import scored
 
-from longmark.datasets.audit import word_count
-from longmark.datasets.defects.rules import long_enough
+from longmark.contrib.decide.audit_material import word_count
+from longmark.contrib.make.defects.rules import long_enough
 from longmark.metrics.score._labels import occurs
 from longmark.records import Context, Example
 from longmark.records.example import question_hash

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from longmark.annotate.connections import listening
+from longmark.report.web.connections import listening
 from longmark.view.server import application
 from longmark.view.site import Site
 

@@ -7,7 +7,6 @@ from itertools import combinations
 import numpy as np
 
 from longmark.analysis.compare import Comparison
-from longmark.analysis.corrected import answers_of
 from longmark.analysis.grid import Grid
 from longmark.records.metric_name import without_slice
 from longmark.report.document import Section
@@ -15,6 +14,7 @@ from longmark.report.format import listed
 from longmark.report.tables import Column
 from longmark.scores.files import paths_given
 from longmark.scores.paired import read_scores
+from longmark.scores.scored_answers import answers_of
 from longmark.stats.length import length_controlled
 from longmark.stats.results import Estimate
 

@@ -24,8 +24,8 @@ from longmark.cli.terminal import plain_streams
 from longmark.deprecated import printing
 from longmark.options import command_line
 
-_MODULES = ("verbs_runs", "trust", "compare", "metaeval", "power", "verbs_examples", "score_study",
-            "comprehensiveness_study", "calf_study", "climaqa_study", "verbs_labels")  # fmt: skip
+_MODULES = ("verbs_runs", "trust", "compare", "metaeval", "power")
+"""The modules of the core's own verbs. All other verbs are entry points (`plugins`)."""
 _EXTRAS = {
     "numpy": "embedded",
     "tokenizers": "embedded",
@@ -69,7 +69,7 @@ def _run(words: Sequence[str] | None) -> int:
         verb = arguments.verb
         if isinstance(verb, str):
             module, _, name = verb.partition(":")
-            verb = getattr(importlib.import_module(f"longmark.cli.{module}"), name)
+            verb = getattr(importlib.import_module(module if "." in module else f"longmark.cli.{module}"), name)
         if own:
             gc.freeze()  # what was imported stays
         gc.set_threshold(50_000, 20, 20)
@@ -123,7 +123,8 @@ def parser(verb: str = "") -> argparse.ArgumentParser:
         add_some(verbs)
         if verb in verbs.choices:
             break
-    for name, point in (plugins.installed("verbs") if verb not in verbs.choices else {}).items():
-        if name == verb or not verb or verb.startswith("-"):
-            plugins.loaded(point)(verbs)
+    if verb not in verbs.choices:
+        point = plugins.find("verbs", verb)
+        for added in plugins.installed("verbs").values() if point is None else (point,):
+            plugins.loaded(added)(verbs)
     return top

@@ -201,8 +201,8 @@ def show_common(one: argparse.ArgumentParser) -> None:
 
 
 def add_verb(verbs: Any, name: str, verb: Any, text: str) -> argparse.ArgumentParser:
-    """Adds a verb. verb: a function, or MODULE:FUNCTION of `longmark.cli`, which is imported where it is called; None:
-    of a verb with actions. text: what it does, for --help."""
+    """Adds a verb. verb: a function, or MODULE:FUNCTION, which is imported where it is called (a module without a dot
+    is one of `longmark.cli`); None: of a verb with actions. text: what it does, for --help."""
     one: argparse.ArgumentParser = verbs.add_parser(name, help=text, description=text, allow_abbrev=False)
     one.set_defaults(verb=verb)
     return one
@@ -286,7 +286,7 @@ def add_gate(one: argparse.ArgumentParser) -> None:
 def add_labels(
     one: argparse.ArgumentParser, *, required: bool = False, transport: bool = True, sample: bool = True
 ) -> None:
-    """The options of labels that correct scores (`analysis.corrected`). transport: with the check of it; sample: with
+    """The options of labels that correct scores (`corrections_of`). transport: with the check of it; sample: with
     how the labelled answers were chosen."""
     labels = add_options(one, LabelOptions, ("labels",), titled=True, required=required)
     without = {"labels", *([] if transport else ["transport"]), *([] if sample else ["draw", "looks"])}
@@ -294,8 +294,8 @@ def add_labels(
 
 
 def corrections_of(arguments: argparse.Namespace) -> dict[str, Any] | None:
-    """The options of `add_labels` as those of `analysis.corrected.correct`; None without --labels. UserError where one
-    is given without it."""
+    """The options of `add_labels` as those of the packages that correct scores (`plugins`); None without --labels.
+    UserError where one is given without it."""
     from longmark.errors import UserError
 
     sample = ("draw", "looks") if hasattr(arguments, "draw") else ()

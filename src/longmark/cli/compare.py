@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from longmark import plugins
 from longmark.cli.arguments import (
     UNDER,
     add,
@@ -126,11 +127,12 @@ def compare(arguments: argparse.Namespace) -> int:
 
 def _with_labels(found: Comparison, page: Document, labels: Path, options: Mapping[str, Any]) -> Document:
     """The page with the results that labels correct behind the first section."""
-    from longmark.analysis.corrected import correct, section
-
-    corrected = correct(found, labels, **options)
+    corrections = plugins.required("corrections", "labels", "compare --labels")
+    corrected = corrections.correct(found, labels, **options)
     settings = {**page.settings, "Labels": f"{corrected.file} ({corrected.label})"}
-    return replace(page, sections=(page.sections[0], section(corrected), *page.sections[1:]), settings=settings)
+    return replace(
+        page, sections=(page.sections[0], corrections.section(corrected), *page.sections[1:]), settings=settings
+    )
 
 
 def _worse(files: Any, slices: Sequence[str], found: Any, arguments: argparse.Namespace, page: Any) -> int:

@@ -33,7 +33,7 @@ from longmark import plugins
 from longmark.cli import parser
 from longmark.cli.arguments import from_one, positive, share, whole
 from longmark.models import config
-from longmark.models.config import SECTIONS, Entry
+from longmark.models.config import Entry, sections
 from longmark.models.stores import is_url, shown
 from longmark.models.trust import Reach, digests, of_name
 from longmark.places import expanded, real
@@ -133,7 +133,7 @@ def load(path: Path) -> Project:
     config.load(path)
     source = yaml_file.load(path, "--config")
     content = source.table("a table with `models` or `runs`")
-    made = source.checked(_model(), {key: value for key, value in content.items() if key in SECTIONS})
+    made = source.checked(_model(), {key: value for key, value in content.items() if key != "models"})
     given = made.model_dump(by_alias=True, exclude_unset=True)
     runs = given.pop("runs", {})
     sections: dict[str, dict[str, Any]] = {}
@@ -212,7 +212,7 @@ def _model() -> type[BaseModel]:
         "models": (dict[str, Entry], Field({}, description="name -> model")),
         "runs": (runs, Field({}, description="name -> options of `longmark run NAME`")),
     }
-    for verb in SECTIONS[1:]:
+    for verb in sections()[1:]:
         fields[verb] = (kinds[verb], Field({}, description=f"options of `longmark {verb}`"))
     return create_model("Project", __config__=ConfigDict(extra="forbid"), **fields)
 

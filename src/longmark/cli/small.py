@@ -6,10 +6,9 @@ import argparse
 import sys
 from contextlib import closing
 
+from longmark import plugins
 from longmark.cli import base
 from longmark.cli.arguments import (
-    INTERRUPTED,
-    NO_VALUE,
     UNDER,
     bounds_of,
     corrections_of,
@@ -18,8 +17,6 @@ from longmark.cli.arguments import (
     split,
     tell_cautions,
 )
-from longmark.cli.certify import is_certificate
-from longmark.cli.certify import verify as verify_certificate
 from longmark.cli.trust import trusting
 from longmark.engine.run import cache_path, finish, open_cache
 from longmark.engine.settings import Settings, choose, every_prompt
@@ -45,7 +42,6 @@ from longmark.scores.exchange import write_scores
 from longmark.scores.files import sources_of
 from longmark.scores.graphs import write_graphs
 from longmark.scores.manifest import cluster_of
-from longmark.writing import check_within
 
 
 def metrics(arguments: argparse.Namespace) -> int:
@@ -197,10 +193,12 @@ def _corrected(arguments: argparse.Namespace, cluster: str) -> Section | None:
     needs_stats("report --labels")
     from rich.console import Console
 
-    from longmark.analysis.corrected import correct_runs, section
     from longmark.scores.paired import BY_EACH
 
-    found = section(correct_runs(arguments.runs, arguments.labels, by=BY_EACH, cluster=cluster, **options))
+    corrections = plugins.required("corrections", "labels", "report --labels")
+    found: Section = corrections.section(
+        corrections.correct_runs(arguments.runs, arguments.labels, by=BY_EACH, cluster=cluster, **options)
+    )
     print(f"{found.title}. {found.says}")
     print_table(found.tables[0], Console())
     return found
@@ -208,8 +206,10 @@ def _corrected(arguments: argparse.Namespace, cluster: str) -> Section | None:
 
 def verify(arguments: argparse.Namespace) -> int:
     inside = arguments.run / "certificate.json"
-    if is_certificate(path := inside if inside.is_file() else arguments.run):
-        return verify_certificate(path, arguments.signers, trusting(arguments))
+    path = inside if inside.is_file() else arguments.run
+    for point in plugins.installed("certificates").values():
+        if (certificates := plugins.loaded(point)).is_certificate(path):
+            return int(certificates.verify(path, arguments.signers, trusting(arguments)))
     if arguments.signers is not None:
         raise UserError("--signers is for a certificate of `longmark certify`")
     with opened(arguments.run, cache_path(arguments.cache), arguments.max_bundle_bytes) as (folder, store):
@@ -265,20 +265,3 @@ def _verification(found: Verification) -> int:
     parts += [f"{counted(found.missing, 'row')} missing from rows.jsonl"] if found.missing else []
     print(" · ".join(parts))
     return 0 if found.ok else UNDER
-
-
-def demo(arguments: argparse.Namespace) -> int:
-    if str(arguments.out) == "demo":  # a name that longmark chose, not the user
-        check_within(arguments.out.parent, arguments.out)
-    if arguments.full:
-        from longmark.analysis.studies.study import INTERRUPT, StudyStopped
-        from longmark.demo.full import run_full
-
-        try:
-            return run_full(arguments.out)
-        except StudyStopped as stop:
-            print(f"longmark: {stop}", file=sys.stderr)
-            return INTERRUPTED if stop.why == INTERRUPT else NO_VALUE
-    from longmark.demo import run_demo
-
-    return run_demo(arguments.out, live=arguments.live)

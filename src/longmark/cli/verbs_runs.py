@@ -15,8 +15,6 @@ from longmark.cli.arguments import (
     add_cluster,
     add_gate,
     add_input,
-    add_judging,
-    add_keep_going,
     add_labels,
     add_options,
     add_outputs,
@@ -62,52 +60,6 @@ def _run(verbs: Any) -> None:
     add_outputs(one)
     add_project(one)
     show_common(one)
-
-
-def _decide(verbs: Any) -> None:
-    text = "Score answers of several systems in random order until it is known which one is better."
-    one = add_verb(verbs, "decide", "decide:decide", text)
-    add(one, "answers", "EXAMPLES", "files of answers that are not scored yet, one for each system, or one with all",
-        nargs="+")  # fmt: skip
-    metrics = "the metrics that decide, as for longmark run; each needs a least and a greatest score"
-    add(one, "--metrics", "NAME,…", metrics, default=None, required=True)
-    add(one, "--out", "RUN", "the run folder; repeat the command to resume")
-    rule = one.add_argument_group("decision", "fixed for the run folder, but for --look")
-    margin = "the largest difference that does not matter: also stop when the systems are equivalent"
-    add(rule, "--margin", "[METRIC=]NUMBER", margin)
-    add(rule, "--alpha", "SHARE", "the probability of any wrong decision, at most (default: 0.05)", default=0.05)
-    add(rule, "--systems", "NAME,…", "the systems to score and compare (default: all)")
-    add(rule, "--against-first", "", "decide only the pairs with the first system")
-    add_cluster(rule)
-    add(rule, "--look", "N", "questions between two looks (default: 20, later a tenth of those scored)")
-    add(rule, "--fail-if-worse", "", "exit 3 if a system is worse than the first one")
-    add(rule, "--require-decision", "", "exit 3 if a comparison is undecided")
-    add_scoring(one)
-    add_input(one)
-    spend = add_calls(one)
-    add(spend, "--dry-run", "", "print the calls, tokens and cost of all questions; send nothing", in_file=False)
-    add_keep_going(spend)
-    add_project(one)
-
-
-def _audit(verbs: Any) -> None:
-    text = "Audit a judge: what its scores depend on beside the answer (order, length, prompt, …)."
-    one = add_verb(verbs, "audit", "audit:audit", text)
-    add(one, "examples", "EXAMPLES", "your answers to audit with (default: bundled ones)", nargs="?")
-    add(one, "--judge", "MODEL", "the judge; repeatable, to see judges side by side", action="append", default=[])
-    metrics = "the metrics of the audit, scored by the judge alone (default: ccrs.contextual_coherence)"
-    add(one, "--metrics", "NAME,…", metrics, default=None)
-    add(one, "--out", "DIR", "the folder for runs, effects, tables and report.html; repeat the command to resume")
-    add(one, "--run", "RUN", "also say which effects could be the difference of two systems in this run")
-    add(one, "--systems", "NAME,…", "with --run: the two systems (default: the first two)")
-    own = "the system in EXAMPLES whose answers a judge's own model wrote; with two judges or more; repeatable"
-    add(one, "--own", "JUDGE=SYSTEM", own)
-    add(one, "--against", "DIR", "the folder of an earlier audit: test whether the effects have changed")
-    gate = "exit 3 unless an effect meets this gate, such as order.pairs.direct<=0.3; repeatable"
-    add(one, "--fail-under", "'EFFECT<=NUMBER'", gate)
-    add_judging(one)
-    add_input(one)
-    add_calls(one)
 
 
 def _look(verbs: Any) -> None:
@@ -241,14 +193,6 @@ def _lists(verbs: Any) -> None:
         add(one, "ids", "ID", "the batches (default: all that are open)", nargs="*")
         add_options(one, ConfigOptions, ("config", "trust"))
 
-    text = (
-        "Compare four bundled systems in a minute: which is better, the worst answers, which metric sees which defect."
-    )
-    one = add_verb(verbs, "demo", "small:demo", text)
-    add(one, "--out", "DIR", "the output folder (default: demo)", default=Path("demo"))
-    add(one, "--live", "", "ask the embedded judge for all scores instead of reading its recorded replies")
-    add(one, "--full", "", "run the whole pipeline: questions, passages, answers, variants, metrics")
-
 
 def _add_verifying(one: argparse.ArgumentParser, *, cache: bool = True) -> None:
     text = "metrics of the run that may run code or load a model: my_metric.py, a package's metric, NAME@encoder=MODEL"
@@ -291,4 +235,4 @@ def _models(verbs: Any) -> None:
     add(one, "shell", "SHELL", "bash, zsh or tcsh", choices=("bash", "zsh", "tcsh"))
 
 
-GROUPS = (_run, _decide, _audit, _look, _parts, _lists, _models)
+GROUPS = (_run, _look, _parts, _lists, _models)

@@ -37,6 +37,7 @@ from pydantic import (
     WithJsonSchema,
 )
 
+from longmark import plugins
 from longmark.errors import UserError
 from longmark.models import SCHEMES, keys
 from longmark.models.keys import VARIABLE, VENDORS, Key, Vendor, check_base_url, is_host_of
@@ -46,7 +47,7 @@ from longmark.records import yaml_file
 from longmark.records.values import found, problems
 
 FILE = "longmark.yaml"
-SECTIONS = ("runs", "run", "look", "report", "compare", "metaeval", "power", "decide", "annotate")  # what else it holds
+SECTIONS = ("runs", "run", "look", "report", "compare", "metaeval", "power")  # what else it holds
 _NAME = re.compile("[A-Za-z0-9][A-Za-z0-9._-]*")
 _HEADER = re.compile("[A-Za-z0-9!#$%&'*+.^_`|~-]+")  # RFC 9110, section 5.6.2
 _TRANSPORT = (
@@ -272,6 +273,16 @@ def schema(kind: type[BaseModel] = _File) -> dict[str, Any]:
     return made
 
 
+def sections() -> tuple[str, ...]:
+    """What longmark.yaml holds beside models: the runs, and the verbs whose options it may have, those of packages
+    last."""
+    return (*SECTIONS, *plugins.installed("sections"))
+
+
+def _is_section(key: str) -> bool:
+    return key in SECTIONS or (key != "models" and plugins.find("sections", key) is not None)
+
+
 def load(path: Path) -> Config:
     """The models of a file. UserError if it cannot be read; BadInput, with a line `file:line: where: what` for each
     mistake in it."""
@@ -280,7 +291,7 @@ def load(path: Path) -> Config:
     if not content:
         source.check([((), "expected `models` or `runs`")])
     try:
-        read = _File.model_validate({key: value for key, value in content.items() if key not in SECTIONS})
+        read = _File.model_validate({key: value for key, value in content.items() if not _is_section(key)})
     except ValidationError as error:
         source.check(_problems(error))
         raise  # never: an error has problems
@@ -302,7 +313,7 @@ def in_folder() -> Config | None:
 
 def _problems(error: ValidationError) -> Iterator[tuple[tuple[Any, ...], str]]:
     """What pydantic found wrong, with the nearest keys of the part where it is."""
-    for where, what in problems(error, lambda at: [*yaml_file.keys_at(_File, at), *(() if at else SECTIONS)]):
+    for where, what in problems(error, lambda at: [*yaml_file.keys_at(_File, at), *(() if at else sections())]):
         secret = where[2:3] in (("headers",), ("query",), ("key_env",), ("key_command",))
         yield where, what.partition(", found")[0] if secret else what
 

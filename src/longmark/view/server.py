@@ -16,10 +16,10 @@ from urllib.parse import parse_qsl
 
 from aiohttp import web
 
-from longmark.annotate.connections import Connection, first_in_a_minute, interrupted, listening
-from longmark.annotate.site import address_of
-from longmark.annotate.web import HEADERS
 from longmark.errors import UserError
+from longmark.report.web.address import address_of
+from longmark.report.web.connections import Connection, first_in_a_minute, interrupted, listening
+from longmark.report.web.headers import HEADERS
 from longmark.view import pages
 from longmark.view.answers import Changed
 from longmark.view.site import NotFound, Site

@@ -10,9 +10,9 @@ from pathlib import Path
 from threading import Condition, Thread
 from typing import Any
 
-from longmark.annotate.connections import first_in_a_minute
 from longmark.errors import UserError
 from longmark.report.summary import Summary, summarise
+from longmark.report.web.connections import first_in_a_minute
 from longmark.view.folder import ROWS, Run, stamp_of
 
 _REST = 20  # a running run is read again after so many times what reading it took

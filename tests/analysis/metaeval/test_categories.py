@@ -7,17 +7,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.annotate.studies import labelled, lines, records_of
+from tests.contrib.annotate.studies import labelled, lines, records_of
 from tests.program import run, write_jsonl
 
 from longmark import metaeval
 from longmark.analysis.metaeval.agreement import RatedItems, Vote, coefficients_of
 from longmark.analysis.metaeval.options import MetaevalOptions
-from longmark.annotate.checks import load
-from longmark.annotate.items import read_items
-from longmark.annotate.labels import collect
-from longmark.annotate.progress import agreement_table, agreements
-from longmark.annotate.study import template
+from longmark.contrib.annotate.checks import load
+from longmark.contrib.annotate.items import read_items
+from longmark.contrib.annotate.labels import collect
+from longmark.contrib.annotate.progress import agreement_table, agreements
+from longmark.contrib.annotate.study import template
 from longmark.stats.agreement import GWET_AC1
 
 FIRST = [5, 5, 5, 5, 5, 5, 5, 4, 5, 5, 5, 5]

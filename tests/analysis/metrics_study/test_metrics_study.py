@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats as scipy_stats
-from tests.analysis.studies.metrics_runs import FACTS, SYSTEMS, known, write_scores
+from tests.contrib.papers.metrics_runs import FACTS, SYSTEMS, known, write_scores
 from tests.program import run
 from tests.report.drawn import drawn
 from tests.there import there

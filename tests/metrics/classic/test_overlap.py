@@ -15,11 +15,12 @@ from hypothesis import strategies as st
 
 from longmark import metrics
 from longmark.metric import Score
-from longmark.metrics.classic import _tokens, bleu, length
+from longmark.metrics.classic import bleu, length
 from longmark.metrics.classic._rouge import longest_in_common, ngrams_in_common, rouge
-from longmark.metrics.classic._tokens import Tokenizer
 from longmark.records import Example
 from longmark.testing import Scored, score_sync
+from longmark.text import tokens as tokenizers
+from longmark.text.tokens import Tokenizer
 
 REAL = Path(__file__).parents[4] / "shared" / "data"
 REFERENCE = "The cat sat on the mat."
@@ -96,13 +97,13 @@ def test_length_as_the_text_stands():
     ],
 )
 def test_tokens_of_every_script(tokenizer: Tokenizer, expected: list[str]):
-    assert list(_tokens._tokens("Hôtel don't 北京2024 हिन्दी", tokenizer)) == expected
+    assert list(tokenizers._tokens("Hôtel don't 北京2024 हिन्दी", tokenizer)) == expected
 
 
 def test_the_tokenizers_of_sacrebleu_are_theirs():
     text = "Hello, world! 你好，世界。 3.5%"
     for name in ("13a", "intl", "zh", "char"):
-        assert list(_tokens._tokens(text, name)) == sacrebleu.BLEU(tokenize=name).tokenizer(text).split()
+        assert list(tokenizers._tokens(text, name)) == sacrebleu.BLEU(tokenize=name).tokenizer(text).split()
 
 
 @pytest.mark.parametrize(

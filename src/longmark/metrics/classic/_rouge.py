@@ -11,8 +11,8 @@ from typing import Literal
 from longmark.concurrency import aside
 from longmark.errors import library
 from longmark.metric import Metric, Score, Silence
-from longmark.metrics.classic._tokens import EXTRA, Tokenizer, divided, tokens
 from longmark.records import Example
+from longmark.text.tokens import EXTRA, Tokenizer, divided, tokens
 
 Overlap = Callable[[Sequence[str], Sequence[str]], tuple[int, int, int]]
 

@@ -28,9 +28,9 @@ from typing import Literal
 from longmark.concurrency import aside
 from longmark.errors import NoScore, library
 from longmark.metric import Metric, Score, Silence
-from longmark.metrics.classic._tokens import EXTRA, Tokenizer, divided
 from longmark.records import Example
 from longmark.records.same import canonical
+from longmark.text.tokens import EXTRA, Tokenizer, divided
 
 ORDER = 4
 _FLOOR = 0.1  # ClimaQA: NLTK's smoothing method 1 (Chen and Cherry 2014) with its default

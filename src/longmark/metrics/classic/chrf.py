@@ -23,9 +23,9 @@ from typing import Any
 from longmark.concurrency import aside
 from longmark.errors import NoScore, library
 from longmark.metric import Metric, Score, Silence
-from longmark.metrics.classic._tokens import EXTRA
 from longmark.records import Example
 from longmark.records.same import canonical, visible
+from longmark.text.tokens import EXTRA
 from longmark.text.words import MOST_UNREAD, unread_share
 
 

@@ -20,8 +20,8 @@ from dataclasses import dataclass
 from longmark.concurrency import aside
 from longmark.errors import NoScore
 from longmark.metric import ANSWERS, Metric, Score, ScoreSpec, Silence
-from longmark.metrics.classic._tokens import Tokenizer, tokens
 from longmark.records import Example
+from longmark.text.tokens import Tokenizer, tokens
 
 
 @dataclass(frozen=True)

@@ -1,1 +1,0 @@
-"""People's labels: a study in one YAML file, its items, who labels what, and the labels in files."""

@@ -1,0 +1,326 @@
+"""Who gets which item next, which side of a pair first, and which items need a third person. Pure: no store, no clock.
+
+An item is given to `overlap` people. One that others have begun comes before a new one, so that items are complete
+early. With a quota the one that the fewest people have comes first, and among these the one that the others can least
+take: otherwise the last people find only items that they have done. `slack` lets a person exceed the quota by so many
+items that nobody else can take. Training and qualification items come first, attention items in between. A person
+gets no item twice, also not one that was skipped, released or withdrawn.
+
+The sides of a pair are balanced over the people of an item first, then over the items of a person; what is left is
+drawn from the study's seed. An adjudicator is blinded as a rater is: their sides are balanced over their own cases.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from itertools import accumulate
+from typing import Any
+
+from longmark.contrib.annotate.items import Item, Kind
+from longmark.contrib.annotate.store import Answer, Assignment, Person
+from longmark.contrib.annotate.study import Qualification, Study
+from longmark.contrib.annotate.values import known_answers
+
+_COUNTED = ("open", "done")
+_KINDS: tuple[Kind, ...] = ("normal", "attention", "training", "qualification")
+PHASES = _KINDS[2:]  # what comes before the labels
+
+
+@dataclass(frozen=True, slots=True)
+class Assigned:
+    """An item for a person. swapped: its sides are shown the other way round; new: it was not given before."""
+
+    item_id: str
+    kind: Kind
+    swapped: bool
+    position: int
+    new: bool = True
+
+
+@dataclass(slots=True)
+class AssignmentState:
+    """Who has what. right: of known answers, how many a person gave for an item, and of how many; priorities: of the
+    file of priorities; decided: items with a decision, whose labels are final; away: people who label no more; counts:
+    person -> items that count against the quota."""
+
+    by_item: dict[str, dict[str, Assignment]] = field(default_factory=dict)
+    by_person: dict[str, dict[str, Assignment]] = field(default_factory=dict)
+    right: dict[tuple[str, str], tuple[int, int]] = field(default_factory=dict)
+    priorities: Mapping[str, float] = field(default_factory=dict)
+    decided: set[str] = field(default_factory=set)
+    away: set[str] = field(default_factory=set)
+    counts: Counter[str] = field(default_factory=Counter)
+
+    @classmethod
+    def of(
+        cls, items: Mapping[str, Item], assignments: Iterable[Assignment], answers: Iterable[Answer] = ()
+    ) -> AssignmentState:
+        state = cls()
+        for one in assignments:
+            state.put(one)
+        for answer in answers:
+            if (item := items.get(answer.item_id)) is not None:
+                state.count_right(item, answer.person_id, answer.values)
+        return state
+
+    def put(self, one: Assignment) -> None:
+        """Adds an assignment, or replaces the one of the same item and person. Whoever opened an item as an adjudicator
+        has it among their own, and is never given it to label."""
+        own = self.by_person.setdefault(one.person_id, {})
+        self.counts[one.person_id] += _counted(one) - _counted(own.get(one.item_id))
+        own[one.item_id] = one
+        if one.kind == "adjudication":
+            if one.status == "done":
+                self.decided.add(one.item_id)
+        else:
+            self.by_item.setdefault(one.item_id, {})[one.person_id] = one
+
+    def count_right(self, item: Item, person: str, values: Mapping[str, Any]) -> None:
+        if item.gold:
+            self.right[item.id, person] = known_answers(item, values)
+
+
+class Queue:
+    """The order of a study's items for each person. Kept while the study runs: an order is made once."""
+
+    def __init__(self, study: Study, items: Sequence[Item]) -> None:
+        self.study = study
+        self.items = {item.id: item for item in items}
+        self._of_kind: dict[str, list[Item]] = {kind: [item for item in items if item.kind == kind] for kind in _KINDS}
+        self._orders: dict[str, list[Item]] = {}
+
+    def next(self, state: AssignmentState, person: str, now: datetime) -> Assigned | None:
+        """The item that a person works on next: an open one, or a new one. None: there is none (`why_none`)."""
+        own = state.by_person.get(person, {})
+        begun = [
+            one
+            for one in own.values()
+            if one.status == "open" and one.kind != "adjudication" and one.item_id not in state.decided
+        ]
+        if begun:
+            first = min(begun, key=lambda one: one.position)
+            return Assigned(first.item_id, first.kind, first.swapped, first.position, new=False)
+        if (item := self._new(state, person, now)) is None:
+            return None
+        position = max((one.position for one in own.values()), default=0) + 1
+        return Assigned(item.id, item.kind, self.swapped(state, person, item), position)
+
+    def why_none(self, state: AssignmentState, person: str) -> str:
+        """Why a person gets no item: `not qualified`, `quota` or `done`."""
+        if self._qualified(state, person) is False:
+            return "not qualified"
+        quota = self.study.assignment.quota
+        return "quota" if quota is not None and state.counts[person] >= quota else "done"
+
+    def total(self, state: AssignmentState, person: str, part: str = "labels") -> int:
+        """How many items of a part (`part_of`) this person will have in all, as far as is known: the attempts that were
+        begun; of the labels, the quota, or what is still there."""
+        own = [one for one in state.by_person.get(person, {}).values() if part_of(one.kind) == part]
+        if part in PHASES:
+            sizes = accumulate(len(its) for its in self._attempts(part))
+            return next((size for size in sizes if size >= len(own)), len(own))
+        quota, left = self.study.assignment.quota, len(self._of_kind["normal"])
+        checks = sum(one.kind == "attention" for one in own)
+        return max(len(own), checks + (left if quota is None else min(quota, left)))
+
+    def _new(self, state: AssignmentState, person: str, now: datetime) -> Item | None:
+        qualified = self._qualified(state, person)
+        if qualified is not True:
+            return qualified or None
+        own = state.by_person.get(person, {})
+        rules = self.study.assignment
+        counted = state.counts[person]
+        if rules.attention is not None:
+            left = [item for item in self._of_kind["attention"] if item.id not in own]
+            if left and counted // rules.attention.every > len(self._of_kind["attention"]) - len(left):
+                return left[0]
+        rest: dict[str, int] = {}  # person -> items up to the quota
+        if rules.quota is not None:
+            rest = {
+                one: rules.quota - state.counts[one]
+                for one in state.by_person.keys() - state.away - {person}
+                if state.counts[one] < rules.quota
+            }
+            if counted >= rules.quota + rules.slack:
+                return None
+        others, free = sum(rest.values()), []
+        for item in self.order(person):
+            if (
+                item.id not in own
+                and item.id not in state.decided
+                and (people := self._people(state, item, now)) < rules.overlap
+            ):
+                free.append((item, people, others - sum(rest.get(one, 0) for one in state.by_item.get(item.id, ()))))
+        if rules.quota is not None and counted >= rules.quota:
+            needed = sum(rules.overlap - people for _, people, _ in free)
+            enough = needed <= rules.slack * len(state.by_person)  # else it is too early: more people may come
+            free = [one for one in free if enough and one[2] <= 0]
+        return self._best(free, own, state.priorities) if free else None
+
+    def _best(
+        self, free: list[tuple[Item, int, int]], own: Mapping[str, Assignment], priorities: Mapping[str, float]
+    ) -> Item:
+        """One of the block that the person is in: the first of the file, of the highest priority, or begun by most.
+        free: items with the number of people who have them, and of labels that others can give under their quotas."""
+        if column := self.study.assignment.blocks:
+            last = max(
+                (one for one in own.values() if one.kind == "normal"), key=lambda one: one.position, default=None
+            )
+            block = None if last is None else _block(self.items.get(last.item_id), column)
+            block = block if any(_block(one[0], column) == block for one in free) else _block(free[0][0], column)
+            free = [one for one in free if _block(one[0], column) == block]
+        if self.study.assignment.order == "file":
+            return free[0][0]
+        if self.study.assignment.order == "priority":
+            return max(free, key=lambda one: (_priority(one[0], priorities), one[1]))[0]
+        if self.study.assignment.quota is None:
+            return max(free, key=lambda one: one[1])[0]
+        return min(free, key=lambda one: one[1:])[0]
+
+    def _people(self, state: AssignmentState, item: Item, now: datetime) -> int:
+        """How many have the item, or had it. One who left it open for too long does not count."""
+        given = state.by_item.get(item.id)
+        if not given:
+            return 0
+        hours = self.study.assignment.release
+        since = None if hours is None else now - timedelta(hours=hours)
+        return sum(
+            one.status == "done"
+            or (one.status == "open" and (since is None or datetime.fromisoformat(one.given_at) > since))
+            for one in given.values()
+        )
+
+    def _qualified(self, state: AssignmentState, person: str) -> Item | bool:
+        """True; False if every attempt failed; or the next item of the training, then of the qualification."""
+        for kind in PHASES:
+            if (found := self.passed(kind, state, person)) is not True:
+                return found
+        return True
+
+    def failed(self, state: AssignmentState, person: str) -> list[Item]:
+        """The last attempt's items of the training or qualification that a person failed; [] for anybody else."""
+        for kind in PHASES:
+            if (found := self.passed(kind, state, person)) is not True:
+                last, own = [] if found else list(self._attempts(kind))[-1], state.by_person.get(person, {})
+                return [] if any(own[item.id].status == "open" for item in last) else last
+        return []
+
+    def _attempts(self, kind: str) -> Iterator[list[Item]]:
+        rules: Qualification | None = getattr(self.study.assignment, kind)
+        if rules is not None:
+            size = rules.items or len(self._of_kind[kind])
+            yield from (self._of_kind[kind][at * size :][:size] for at in range(rules.attempts))
+
+    def passed(self, kind: str, state: AssignmentState, person: str) -> Item | bool:
+        """Of PHASES: True (also where the study has none); False if every attempt failed; or the next item of it."""
+        rules: Qualification | None = getattr(self.study.assignment, kind)
+        if rules is None:
+            return True
+        own = state.by_person.get(person, {})
+        for its in self._attempts(kind):
+            if left := next((item for item in its if item.id not in own), None):
+                return left
+            known = [state.right.get((item.id, person), (0, len(item.gold or {}))) for item in its]
+            if its and sum(right for right, _ in known) >= rules.needed * sum(of for _, of in known):
+                return True
+        return False
+
+    def order(self, person: str) -> list[Item]:
+        """The normal items in the order for a person."""
+        if person not in self._orders:
+            items, rules = self._of_kind["normal"], self.study.assignment
+            if rules.order != "file":
+                items = sorted(items, key=lambda item: draw(rules.seed, person, item.id))
+            if rules.blocks:
+                places: dict[Any, int] = {}
+                for place, item in enumerate(items):
+                    places.setdefault(_block(item, rules.blocks), place)
+                items = sorted(items, key=lambda item: places[_block(item, rules.blocks)])
+            self._orders[person] = items
+        return self._orders[person]
+
+    def swapped(self, state: AssignmentState, person: str, item: Item, *, adjudicates: bool = False) -> bool:
+        """Whether a person sees side b of a pair first, as a rater or as an adjudicator."""
+        if item.sides == ("answer",) or self.study.blind.sides == "as_given":
+            return False
+        raters = () if adjudicates else state.by_item.get(item.id, {}).values()
+        others = [one.swapped for one in raters if one.status in _COUNTED]
+        own = [
+            one.swapped
+            for one in state.by_person.get(person, {}).values()
+            if (one.kind == "adjudication") == adjudicates
+            and one.item_id in self.items
+            and self.items[one.item_id].sides != ("answer",)
+        ]
+        for seen in (others, own):
+            if (more := 2 * sum(seen) - len(seen)) != 0:
+                return more < 0
+        return draw(self.study.assignment.seed, "side", person, item.id) % 2 == 1
+
+
+def part_of(kind: str) -> str:
+    """What an assignment is counted with: training, qualification, adjudication, or labels, where attention items are,
+    so that nobody can tell them."""
+    return "labels" if kind in _KINDS[:2] else kind
+
+
+def _counted(one: Assignment | None) -> bool:
+    return one is not None and one.kind == "normal" and one.status in _COUNTED
+
+
+def draw(*parts: Any) -> int:
+    """A number that looks random, and is the same for the same parts."""
+    return int.from_bytes(hashlib.sha256(repr(parts).encode("utf-8", "surrogatepass")).digest()[:8])
+
+
+def _block(item: Item | None, column: str | None) -> str | None:
+    if item is None or column is None:
+        return None
+    return item.question_id if column == "question_id" else str(item.columns.get(column))
+
+
+def _priority(item: Item, priorities: Mapping[str, float]) -> float:
+    own = priorities.get(item.id, item.priority)
+    return float("-inf") if own is None else own
+
+
+def away(people: Iterable[Person]) -> set[str]:
+    """Those whose labels are not expected: without access, owners, and adjudicators, who may label but need not."""
+    return {one.id for one in people if not one.active or one.role != "annotator"}
+
+
+# Adjudication ---------------------------------------------------------------------------------------------------------
+def differing(study: Study, labels: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+    """The fields on which the labels of an item differ, of those that are compared."""
+    return tuple(name for name in study.compared if len({_comparable(values.get(name)) for values in labels}) > 1)
+
+
+def _comparable(value: Any) -> Any:
+    return tuple(sorted(map(str, value))) if isinstance(value, list) else str(value)
+
+
+def to_adjudicate(
+    study: Study, answers: Iterable[Answer], done: Iterable[tuple[str, str]], decided: Iterable[str]
+) -> dict[str, tuple[str, ...]]:
+    """Item -> the fields on which people differ, of items that `overlap` people finished and nobody decided.
+
+    done: (item, person) of finished assignments; decided: items with a decision.
+    """
+    if study.assignment.adjudication is None:
+        return {}
+    finished, closed = set(done), set(decided)
+    labels: dict[str, list[Mapping[str, Any]]] = {}
+    for one in answers:
+        if (one.item_id, one.person_id) in finished and one.item_id not in closed:
+            labels.setdefault(one.item_id, []).append(one.values)
+    found = {item: differing(study, its) for item, its in labels.items() if len(its) >= study.assignment.overlap}
+    return {item: fields for item, fields in found.items() if fields}
+
+
+def may_adjudicate(state: AssignmentState, item: str, person: str) -> bool:
+    """Whether a person is a third one: the item was not given to them."""
+    return person not in state.by_item.get(item, {})

@@ -1,0 +1,93 @@
+"""What `longmark annotate` does with files alone: a new study, a check of it, its labels."""
+
+from __future__ import annotations
+
+import argparse
+from contextlib import closing
+
+from longmark.cli.arguments import split
+from longmark.contrib.annotate.checks import load
+from longmark.contrib.annotate.export import FILES
+from longmark.contrib.annotate.export import export as write
+from longmark.contrib.annotate.items import KNOWN, absent, read_items, warnings
+from longmark.contrib.annotate.site import stored_items, stored_study
+from longmark.contrib.annotate.store import Store
+from longmark.contrib.annotate.study import template, template_for
+from longmark.errors import UnknownName, UserError
+from longmark.places import real
+from longmark.progress import counted
+from longmark.writing import create, remove, replacing
+
+
+def init(arguments: argparse.Namespace) -> int:
+    runs, path, name = arguments.runs, arguments.out, arguments.template
+    if arguments.drawn and not runs:
+        raise UserError("--drawn needs the runs whose answers were drawn: longmark annotate init RUN --drawn FILE")
+    text = template_for(name, runs, path, arguments.drawn) if runs else template(name)
+    try:
+        create(path, text.encode())
+    except FileExistsError:
+        raise UserError(f"{path} already exists; name another --out") from None
+    if not runs:
+        print(f"{path}: set your file under `items`, then run: longmark annotate check {path}")
+        return 0
+    try:
+        study = load(path)
+        marked = {getattr(field, "over", None) for field in study.fields}  # a field of it is for items that have one
+        if none := [one for one in absent(study, path.parent) if one not in marked]:
+            left = ", ".join(one for one in study.show if one not in none)
+            text = text.replace(f"show: [{', '.join(study.show)}]", f"show: [{left}]")
+            with replacing(path) as file:
+                file.write(text.encode())
+            print(f"The answers have no {', '.join(none)}; removed from `show`.")
+        count = len(read_items(load(path), path.parent))
+    except BaseException:
+        remove(path)
+        raise
+    print(f"{path}: {counted(count, 'item')}. Edit the file, then run: longmark annotate serve {path}")
+    return 0
+
+
+def check(arguments: argparse.Namespace) -> int:
+    study = load(arguments.study)
+    items = read_items(study, arguments.study.parent)
+    normal = sum(item.kind == "normal" for item in items)
+    rules = study.assignment
+    print(study.title)
+    print(f"{counted(normal, 'item')}, each for {counted(rules.overlap, 'rater')}: {normal * rules.overlap:,} to label")
+    for kind in KNOWN:
+        if count := sum(item.kind == kind for item in items):
+            print(f"{counted(count, f'{kind} item')} with known answers")
+    if rules.quota is not None:
+        people = -(-normal * rules.overlap // rules.quota)
+        print(
+            f"At most {counted(rules.quota, 'item')} a rater: at least {counted(max(people, rules.overlap), 'rater')}"
+        )
+    if rules.priorities is not None and not (arguments.study.parent / rules.priorities).exists():
+        print(f"Warning: {rules.priorities} does not exist; until it does, items come in a random order")
+    print("Fields: " + ", ".join(f"{one.name} ({one.type})" for one in study.asked))
+    for warning in warnings(study, items):
+        print(f"Warning: {warning}")
+    return 0
+
+
+def export(arguments: argparse.Namespace) -> int:
+    if arguments.out.exists() and not arguments.out.is_dir():
+        raise UserError(f"--out {arguments.out} is a file; name a folder, which is created if it does not exist")
+    only = split(arguments.only)
+    for name in only:
+        if name not in FILES:
+            raise UnknownName("file of an export", name, FILES, f"The files are {', '.join(FILES)}.")
+    with closing(Store(arguments.study.with_suffix(".sqlite"))) as store:
+        if (study := stored_study(store)) is None:
+            raise UserError(f"{store.path} contains no study yet; run: longmark annotate import {arguments.study}")
+        written = write(study, stored_items(store), store, arguments.out, only, names=arguments.names)
+        with store.committing():  # where they are, for `annotate erase`
+            files = [path.name for path in written]
+            store.keep("exports", {"folder": str(real(arguments.out)), "files": files, "names": arguments.names})
+            store.note("exported", None, content={"files": files, "names": arguments.names})
+    for path in written:
+        print(f"{path}: {FILES[path.name]}")
+    if not written:
+        print("There is nothing to export yet.")
+    return 0

@@ -1,0 +1,405 @@
+"""How far a study is, how well its raters agree so far, and what the owner should look at."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from importlib.util import find_spec
+from statistics import median, quantiles
+from typing import TYPE_CHECKING, Any
+
+from longmark.contrib.annotate.assign import PHASES, AssignmentState, Queue, away, to_adjudicate
+from longmark.contrib.annotate.items import Item, warnings
+from longmark.contrib.annotate.labels import Collected, Entry, cells, collect, scales_of, simple_labels
+from longmark.contrib.annotate.language import sayer
+from longmark.contrib.annotate.store import Assignment, Store
+from longmark.contrib.annotate.study import Matrix, Scale, Study
+from longmark.contrib.annotate.values import known_answers
+from longmark.report.format import counted, duration
+from longmark.report.tables import Column, Table, as_markdown, readable
+
+if TYPE_CHECKING:
+    from longmark.stats.agreement import Agreement
+
+_FEWEST_TIMED = 5
+_OUTLYING = 3.0
+_NAMED = 20  # open items
+NO_STATS = "Agreement needs the extra `stats`: pip install 'longmark[stats]'"
+
+
+@dataclass(frozen=True, slots=True)
+class Coefficient:
+    """A coefficient of agreement on one label."""
+
+    label: str
+    estimate: Agreement
+
+    @property
+    def name(self) -> str:
+        return self.estimate.title
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """figures: (what, how much); progress, agreement: tables; warnings: sentences; outliers: person's id -> what is
+    unusual about the times."""
+
+    figures: list[tuple[str, str]]
+    progress: list[Table]
+    agreement: list[Table]
+    warnings: list[str]
+    outliers: dict[str, str]
+
+
+def progress(study: Study, items: Sequence[Item], store: Store) -> Progress:
+    found, now = collect(study, items, store), datetime.now(UTC)
+    outliers = speed_outliers(found)
+    names = {person.id: person.name for person in found.people.values()}
+    notes = [*warnings(study, items), *(f"{names[one]}: {what}" for one, what in outliers.items())]
+    stopped, expected = stalled(found, now), forecast(found, now)
+    if stopped:
+        notes.append(f"Open items without a change for a day: {len(stopped):,}. You can release them on their pages.")
+    if expected is not None and expected.missing:
+        notes.append(f"Labels that will be missing with the present raters: {expected.missing:,}. {_REMEDY}")
+    agreement = [agreement_table(agreements(found))] if find_spec("scipy") else []
+    if not agreement:
+        notes.append(NO_STATS)
+    tables = [_raters(found, expected), _coverage(found), *([_stalled(found, stopped)] if stopped else [])]
+    return Progress(_figures(found), tables, agreement, notes, outliers)
+
+
+def speed_outliers(collected: Collected) -> dict[str, str]:
+    """Raters whose median time an item is below a third, or above three times, the median of the other raters'."""
+    times = {one: its for one, its in _times(collected.done).items() if len(its) >= _FEWEST_TIMED}
+    medians = {one: median(its) for one, its in times.items()}
+    unusual = {}
+    for one, own in medians.items():
+        others = [other for person, other in medians.items() if person != one]
+        if not others:
+            continue
+        usual = median(others)
+        if own * _OUTLYING < usual or own > usual * _OUTLYING:
+            how = "fast" if own < usual else "slow"
+            unusual[one] = f"{how}: {duration(own)} per item (median); other raters {duration(usual)}"
+    return unusual
+
+
+def _times(entries: Sequence[Entry]) -> dict[str, list[float]]:
+    times: dict[str, list[float]] = defaultdict(list)
+    for one in entries:
+        if one.seconds > 0:
+            times[one.rater.id].append(one.seconds)
+    return times
+
+
+def waiting(collected: Collected) -> dict[str, tuple[str, ...]]:
+    """Item -> the fields on which people differ, of the items that a third person must decide."""
+    done = [(one.item.id, one.rater.id) for one in collected.done]
+    return to_adjudicate(
+        collected.study, (one.answer for one in collected.done if one.answer), done, collected.decisions
+    )
+
+
+# Items that do not end -----------------------------------------------------------------------------------------------
+
+STATES = ("decided", "undecided", "labelled", "skipped", "open")
+_STALLED = timedelta(days=1)
+_MOST_STEPS = 2_000_000  # of a forecast: labels to give, times items
+_REMEDY = "Invite more people, or raise `quota` or `slack`."
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """items: person -> items in all, if the present raters go on in turns until none gets another; missing: labels that
+    nobody gives then."""
+
+    items: Mapping[str, int]
+    missing: int
+
+
+def states(collected: Collected) -> dict[str, str]:
+    """The state of every item of the study: decided, or labelled as often as planned (undecided: people differ); else
+    skipped, if some did and there is nobody left to give it to; else open."""
+    gone, undecided, done = away(collected.people.values()), waiting(collected), collected.by_item
+    given: dict[str, list[Entry]] = defaultdict(list)
+    for one in collected.entries:
+        given[one.item.id].append(one)
+    result = {}
+    for item in collected.items.values():
+        its = given[item.id]
+        ended = {one.assignment.status for one in its}
+        left = collected.people.keys() - gone - {one.rater.id for one in its}
+        if item.kind != "normal":
+            continue
+        if item.id in collected.decisions:
+            result[item.id] = "decided"
+        elif len(done.get(item.id, ())) >= collected.study.assignment.overlap:
+            result[item.id] = "undecided" if item.id in undecided else "labelled"
+        else:
+            result[item.id] = "skipped" if "skipped" in ended and "open" not in ended and not left else "open"
+    return result
+
+
+def stalled(collected: Collected, now: datetime) -> list[Entry]:
+    """Items that a person left open, without a change for a day."""
+    return [
+        one
+        for one in collected.entries
+        if one.assignment.status == "open"
+        and one.item.id not in collected.decisions
+        and now - datetime.fromisoformat(one.answer.saved_at if one.answer else one.assignment.given_at) > _STALLED
+    ]
+
+
+def _stalled(collected: Collected, entries: Sequence[Entry]) -> Table:
+    columns = (
+        Column("item", "item.id"),
+        Column("rater", "rater.name"),
+        Column("given", lambda one: one.assignment.given_at[:10]),
+        Column("saved", lambda one: one.answer.saved_at[:10] if one.answer else None),
+    )
+    return Table("stalled", "Open items without a change for a day", columns, entries)
+
+
+def forecast(collected: Collected, now: datetime) -> Forecast | None:
+    """None for a study that is too large, or that nobody labels yet."""
+    items, overlap = list(collected.items.values()), collected.study.assignment.overlap
+    normal = [item.id for item in items if item.kind == "normal"]
+    state = AssignmentState(away=away(collected.people.values()), decided=set(collected.decisions))
+    for entry in collected.entries:
+        state.put(replace(entry.assignment, status="done") if entry.assignment.status == "open" else entry.assignment)
+    missing = len(normal) * overlap - sum(state.counts.values())
+    people = [one for one in collected.people if one not in state.away]
+    if not people or missing * len(normal) > _MOST_STEPS:
+        return None
+    for item in items:
+        state.right |= {(item.id, one): (len(item.gold), len(item.gold)) for one in people if item.gold}
+    for entry in collected.entries:  # who has failed gets no more
+        if entry.item.gold and entry.assignment.status == "done":
+            state.right[entry.item.id, entry.rater.id] = known_answers(entry.item, entry.values)
+    queue, at = Queue(collected.study, items), now.isoformat()
+    turns = list(people)
+    while turns:
+        for one in list(turns):
+            if (new := queue.next(state, one, now)) is None:
+                turns.remove(one)
+                continue
+            state.put(Assignment(new.item_id, one, False, "done", None, at, at, new.position, new.kind))
+    short = sum(
+        max(0, overlap - sum(one.status == "done" for one in state.by_item.get(item, {}).values()))
+        for item in normal
+        if item not in state.decided
+    )
+    return Forecast({one: state.counts[one] for one in people}, short)
+
+
+def _figures(collected: Collected) -> list[tuple[str, str]]:
+    normal = sum(item.kind == "normal" for item in collected.items.values())
+    done, overlap, t = collected.done, collected.study.assignment.overlap, sayer(collected.study.language)
+    people = Counter(one.item.id for one in done)
+    figures = [
+        ("Items", f"{normal:,}"),
+        ("Complete items", t("{} of {}", f"{sum(count >= overlap for count in people.values()):,}", f"{normal:,}")),
+        ("Labels", t("{} of {}", f"{len(done):,}", f"{normal * overlap:,}")),
+        ("Skipped", f"{sum(one.assignment.status == 'skipped' for one in collected.entries):,}"),
+        ("Open items", f"{Counter(states(collected).values())['open']:,}"),
+        ("Raters", f"{len({one.rater.id for one in done}):,}"),
+    ]
+    if collected.study.assignment.adjudication:
+        figures.append(("Undecided disagreements", f"{len(waiting(collected)):,}"))
+        figures.append(("Decided", f"{len(collected.decisions):,}"))
+    times = [one.seconds for one in done if one.seconds > 0]
+    if times:
+        figures.append(("Median time per item", duration(median(times))))
+    return figures
+
+
+def _raters(collected: Collected, expected: Forecast | None) -> Table:
+    own: dict[str, list[Entry]] = defaultdict(list)
+    for one in collected.entries:
+        own[one.rater.id].append(one)
+    times, t = _times(collected.done), sayer(collected.study.language)
+
+    def count(status: str, person: Any) -> int:
+        return sum(one.assignment.status == status and one.item.kind == "normal" for one in own[person.id])
+
+    def known(person: Any) -> str | None:
+        checks = [one for one in own[person.id] if one.item.gold and one.assignment.status == "done"]
+        right = [known_answers(one.item, one.values) for one in checks]
+        return t("{} of {}", *map(sum, zip(*right, strict=True))) if right else None
+
+    columns = (
+        Column("rater", "name"),
+        Column("done", partial(count, "done")),
+        Column("begun", partial(count, "open")),
+        Column("skipped", partial(count, "skipped")),
+        Column("expected in all", lambda one: expected and expected.items.get(one.id)),
+        Column("median seconds", lambda one: median(times[one.id]) if times[one.id] else None, 1),
+        Column("hours", lambda one: sum(times[one.id]) / 3600 if times[one.id] else None, 2),
+        Column("known answers right", known),
+    )
+    people = [person for person in collected.people.values() if person.role == "annotator" or person.id in own]
+    return Table("raters", "Raters", columns, people)
+
+
+def _coverage(collected: Collected) -> Table:
+    people = Counter(one.item.id for one in collected.done)
+    normal = [item for item in collected.items.values() if item.kind == "normal"]
+    counts = Counter(people[item.id] for item in normal)
+    return Table("coverage", "Items by number of labels", (Column("labels"), Column("items")), sorted(counts.items()))
+
+
+# Agreement ------------------------------------------------------------------------------------------------------------
+def agreements(collected: Collected, seed: int = 0) -> list[Coefficient]:
+    """Of every label that is one word or number, the coefficients that `longmark metaeval` computes, with its
+    intervals. Needs the extra `stats`. Nothing for a label that no two raters gave to the same item."""
+    from longmark.analysis.metaeval.agreement import RatedItems, Vote, coefficients_of
+    from longmark.analysis.metaeval.options import MetaevalOptions
+    from longmark.analysis.metaeval.results import clusters_of
+
+    scales = {one.name for one in collected.study.asked if isinstance(one, Scale)}
+    declared = {label: scale.classes for label, scale in scales_of(collected.study).items()}
+    for matrix in (one for one in collected.study.asked if isinstance(one, Matrix)):
+        declared[matrix.name] = tuple(option.value for option in matrix.values)
+    votes: dict[str, dict[tuple[str, ...], list[Vote]]] = defaultdict(lambda: defaultdict(list))
+    for one in collected.done:
+        for label, value in simple_labels(collected.study, one.item, one.values):
+            number = float(value) if label in scales else None
+            votes[label][(one.item.id,)].append(Vote(one.rater.id, str(value), number))
+        for label, point, column, cell in cells(collected.study, one.item, one.values):
+            votes[label][one.item.id, point, column].append(Vote(one.rater.id, cell, None))
+    result = []
+    for label, units in votes.items():
+        questions = clusters_of([collected.items[unit[0]].question_id for unit in units])
+        rated = RatedItems(list(units.values()), questions, numeric=label in scales, declared=declared.get(label, ()))
+        result += [Coefficient(label, _with_enough(one)) for one in coefficients_of(rated, MetaevalOptions(seed=seed))]
+    return result
+
+
+def _with_enough(agreement: Agreement) -> Agreement:
+    """Without its interval if there are too few items (or questions) to resample: it would be too narrow."""
+    from longmark.stats.bootstrap import FEWEST_BCA
+
+    if (agreement.clusters or agreement.n) >= FEWEST_BCA or agreement.value is None:
+        return agreement
+    return replace(agreement, low=None, high=None, reason=f"an interval needs {FEWEST_BCA} items or questions")
+
+
+def agreement_table(coefficients: Sequence[Coefficient]) -> Table:
+    columns = (
+        Column("label"),
+        Column("coefficient", "name", key="coefficient"),
+        Column("value", "estimate", 3, "estimate"),
+    )
+    note = (
+        "Over the items with two labels or more. Gwet's AC1 counts all options of a field, chosen or not, and their "
+        "shares are those of all labels, also of items with one. Intervals resample items, or questions if a question "
+        "has several items. Texts, spans and typed key points are not compared."
+    )
+    return readable(Table("agreement", "Agreement among raters", columns, coefficients, note, "items"))
+
+
+def methods(collected: Collected) -> str:
+    """A paragraph for a paper, in Markdown, with the figures of a study, and the table of agreement."""
+    study, done, rules = collected.study, collected.done, collected.study.assignment
+    people = Counter(one.item.id for one in done)
+    raters = len({one.rater.id for one in done})
+    twice = sum(count > 1 for count in people.values())
+    sentences = [
+        f"{counted(raters, 'rater')} labelled {counted(len(people), 'item')} ({counted(len(done), 'label set')}); "
+        f"{counted(twice, 'item')} {'was' if twice == 1 else 'were'} labelled by two raters or more "
+        f"(planned: {counted(rules.overlap, 'rater')} per item)."
+    ]
+    orders = {
+        "random": "in an order drawn for each rater",
+        "file": "in the order of the file",
+        "priority": "in the order of a file of priorities",
+    }
+    blind = "The names of the systems were hidden" if study.blind.systems == "hidden" else "Raters saw the systems"
+    balanced = ", and which answer came first was balanced"
+    as_given = ", and answers were shown in the order of the file"
+    sides = (balanced if study.blind.sides == "balanced" else as_given) if study.pairs else ""
+    sentences.append(f"Items were shown {orders[rules.order]}. {blind}{sides}. Raters saw no labels of others.")
+    sentences += _beforehand(collected)
+    ends = states(collected)
+    kinds = Counter(ends.values())
+    counts = (f"{kinds[one]} {'is' if kinds[one] == 1 else 'are'} {one}" for one in STATES if kinds[one])
+    sentences.append(f"Of the items, {', '.join(counts)}.")
+    if left := [item for item, state in ends.items() if state == "open"]:
+        more = f" and {len(left) - _NAMED} more" if len(left) > _NAMED else ""
+        sentences.append(f"Open: {', '.join(left[:_NAMED])}{more}.")
+    skipped = sum(one.assignment.status == "skipped" for one in collected.entries)
+    if skipped:
+        sentences.append(f"Raters skipped {counted(skipped, 'item')}, and gave a reason for each.")
+    if any(one.answer is not None and one.answer.suggestions_shown for one in done):
+        sentences.append("Raters saw suggested labels, which they could change.")
+    times = [one.seconds for one in done if one.seconds > 0]
+    if times:
+        low, _, high = quantiles(times * 2 if len(times) == 1 else times, n=4, method="inclusive")
+        timed = f"of {len(times):,} of the {counted(len(done), 'label set')} " if len(times) < len(done) else ""
+        sentences.append(
+            f"The median time per item {timed}was {duration(median(times))} "
+            f"(quartiles {duration(low)} and {duration(high)}; {duration(sum(times))} in total)."
+        )
+    if rules.adjudication:
+        sentences.append(
+            f"A third person decided {counted(len(collected.decisions), 'item')} on which raters differed."
+        )
+        sentences += _adjudicated(collected)
+    return _with_agreement(collected, sentences)
+
+
+def _beforehand(collected: Collected) -> Iterator[str]:
+    """What raters agreed to, read and passed before their first item."""
+    raters = {one.rater.id for one in collected.done}
+    for text, event, what in (
+        (collected.study.consent, "consent given", "agreed to take part"),
+        (collected.study.guidelines, "guidelines read", "confirmed that they had read the guidelines"),
+    ):
+        if text.strip():
+            yield f"Before the first item, {len(raters & collected.people_of(event))} of {len(raters)} raters {what}."
+    state, queue = AssignmentState(), Queue(collected.study, list(collected.items.values()))
+    for one in collected.entries:
+        state.put(one.assignment)
+        state.count_right(one.item, one.rater.id, one.values)
+    for kind in PHASES:
+        given = [one for one in collected.entries if one.assignment.kind == kind]
+        people = {one.rater.id for one in given if one.assignment.status != "withdrawn"}
+        if (rules := getattr(collected.study.assignment, kind)) is not None and people:
+            passed = sum(queue.passed(kind, state, one) is True for one in people)
+            shown = ", whose right answers were shown after each of them" if kind == "training" else ""
+            size = rules.items or sum(item.kind == kind for item in collected.items.values())
+            of = f"{passed} of {counted(len(people), 'person', 'people')}"
+            yield (
+                f"The {kind} was {counted(size, 'item')} with known answers{shown}; {rules.needed:.0%} had to be right "
+                f"in {counted(rules.attempts, 'attempt')}, and {of} passed."
+            )
+    if again := collected.people_of("another attempt"):
+        yield f"An owner let {counted(len(again), 'person', 'people')} try again after the last attempt."
+
+
+def _adjudicated(collected: Collected) -> list[str]:
+    made = collected.decisions.values()
+    if not made:
+        return []
+    owners = {one.id for one in collected.people.values() if one.role == "owner"}
+    by_owners = sum(one.person_id in owners for one in made)
+    looked = sum(collected.looked(one.item_id, one.person_id) for one in made)
+    firsts = Counter(collected.items[item].sides[-1 if one.swapped else 0] for item, one in collected.deciding.items())
+    sides = f", with a first for {firsts['a']} and b first for {firsts['b']}" if collected.study.pairs else ""
+    return [
+        f"Items were shown to that person as to a rater{sides}, and the labels of the raters on request only: "
+        f"before {looked} of the {counted(len(made), 'decision')}.",
+        *([f"An owner of the study, who can see systems and labels, made {by_owners} of them."] if by_owners else []),
+    ]
+
+
+def _with_agreement(collected: Collected, sentences: Sequence[str]) -> str:
+    text = f"# Methods: {collected.study.title}\n\n{' '.join(sentences)}\n"
+    if not find_spec("scipy"):
+        return f"{text}\n{NO_STATS}.\n"
+    table = agreement_table(agreements(collected))
+    return f"{text}\n{as_markdown(table)}\n\n{table.note}\n" if table.items else text

@@ -1,0 +1,166 @@
+"""Disagreements, and the decision of a third person, who works as a rater does: systems hidden, sides balanced, and a
+reading of their own before the labels of the raters. These are shown on request, without names and in an order drawn
+for each item; the request is an event.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from aiohttp import web
+
+from longmark.contrib.annotate import screens
+from longmark.contrib.annotate.assign import differing, draw, may_adjudicate, to_adjudicate
+from longmark.contrib.annotate.database import utc_now
+from longmark.contrib.annotate.items import Item
+from longmark.contrib.annotate.routes_work import title_of, unconfirmed
+from longmark.contrib.annotate.store import Adjudication, Answer, Assignment
+from longmark.contrib.annotate.study import JUSTIFICATION
+from longmark.contrib.annotate.values import complete, form_of, parse
+from longmark.contrib.annotate.web import NOT_FOUND, Context, Refused, once
+
+_LONGEST = 10_000  # characters of a justification
+
+
+async def disagreements(c: Context) -> web.Response:
+    """GET /owner/disagreements: those to decide first, in an order of the person's own."""
+    if (first := _first(c)) is not None:
+        return c.to(first)
+    store, study, items = c.site.store, c.site.study, c.site.items
+    places = {item.id: place for place, item in enumerate(c.site.queue.order(c.person.id))}
+    finished = {(one.item_id, one.person_id) for one in store.assignments() if _counts(one)}
+    open_ = to_adjudicate(study, store.answers(), finished, [one.item_id for one in store.adjudications()])
+    rows = [_row(c, items[item], fields, decided=False) for item, fields in open_.items() if item in items]
+    rows.sort(key=lambda row: (row["mine"], places[row["item_id"]]))
+    for one in store.adjudications():
+        fields = differing(study, [answer.values for answer in _labels(c, one.item_id)])
+        rows.append(_row(c, items[one.item_id], fields, decided=True))
+    return c.page("disagreements", rows=rows)
+
+
+def _row(c: Context, item: Item, fields: tuple[str, ...], *, decided: bool) -> dict[str, Any]:
+    labels = [c.site.study.field(name).shown for name in fields]
+    mine = not may_adjudicate(c.site.state, item.id, c.person.id)
+    return {"item_id": item.id, "title": title_of(item), "fields": labels, "decided": decided, "mine": mine}
+
+
+def _counts(one: Assignment) -> bool:
+    return one.status == "done" and one.kind == "normal"  # the answers of the others are known
+
+
+def _labels(c: Context, item_id: str) -> list[Answer]:
+    """The finished labels of an item, in an order that says nothing about the people."""
+    seed = c.site.study.assignment.seed
+    done = {one.person_id for one in c.site.store.assignments(item=item_id) if _counts(one)}
+    labels = [answer for answer in c.site.store.answers(item_id) if answer.person_id in done]
+    return sorted(labels, key=lambda one: draw(seed, "labels", item_id, one.person_id))
+
+
+def _case(c: Context) -> tuple[Item, list[Answer], tuple[str, ...], Adjudication | None]:
+    """The item of the address, its labels, where they differ, and the decision. Refused where there is nothing to
+    decide, or where the person is no third one."""
+    item, store = c.site.items.get(c.item_id), c.site.store
+    if item is None:
+        raise Refused(*NOT_FOUND)
+    decision = next(iter(store.adjudications(item.id)), None)
+    labels = _labels(c, item.id)
+    finished = [(item.id, answer.person_id) for answer in labels]
+    fields = differing(c.site.study, [answer.values for answer in labels])
+    if decision is None and item.id not in to_adjudicate(c.site.study, labels, finished, ()):
+        raise Refused(404, "There is nothing to decide", "The labels of this item agree, or are not complete.")
+    if not may_adjudicate(c.site.state, item.id, c.person.id):
+        raise Refused(403, "Another person decides", "Your own labels are among those of this item.")
+    return item, labels, fields, decision
+
+
+def _given(c: Context, item: Item) -> Assignment:
+    """The item as it is shown to this person: from the first time that they open it."""
+    store, person = c.site.store, c.person.id
+    if (given := store.assignment(item.id, person)) is None:
+        swapped = c.site.queue.swapped(c.site.state, person, item, adjudicates=True)
+        given = Assignment(item.id, person, swapped, "open", None, utc_now(), None, 0, "adjudication")
+        store.assign(given)
+        c.site.noted(item.id, person)
+    return given
+
+
+def _seen(c: Context, item_id: str) -> bool:
+    """Whether this person has asked for the labels of the item."""
+    return any((one.item_id, one.person_id) == (item_id, c.person.id) for one in c.site.store.events("labels seen"))
+
+
+def _as_shown(c: Context, item: Item, values: Mapping[str, Any], swapped: bool) -> Mapping[str, Any]:
+    """Labels in terms of the page: `a` is the answer that is shown first."""
+    study = c.site.study
+    return parse(study, item, form_of(study, item, values, swapped=swapped), swapped=False, draft=True).values
+
+
+def _page(c: Context, status: int = 200, errors: dict[str, str] | None = None) -> web.Response:
+    item, labels, fields, decision = _case(c)
+    swapped, seen = _given(c, item).swapped, _seen(c, item.id)
+    form: dict[str, list[str]] = c.form
+    if not form and decision is not None and (seen or decision.person_id == c.person.id):
+        form = form_of(c.site.study, item, decision.values, swapped=swapped)
+        form[JUSTIFICATION] = [decision.justification]
+    rules = c.site.study.assignment.adjudication
+    shown = [_as_shown(c, item, answer.values, swapped) for answer in labels] if seen else []
+    asked = {"once": once(), "version": _decisions(c, item.id), "justification": rules is None or rules.justification}
+    page = screens.adjudicate(c.site.study, item, shown, form, errors or {}, differing=fields, swapped=swapped, **asked)
+    return c.page("adjudicate", status, **page)
+
+
+def _decisions(c: Context, item_id: str) -> int:
+    return sum(one.item_id == item_id for one in c.site.store.events("adjudicated"))
+
+
+async def case(c: Context) -> web.Response:
+    """GET /adjudicate/{item}: from now on, this person is not given the item to label."""
+    first = _first(c)
+    return _page(c) if first is None else c.to(first)
+
+
+def _first(c: Context) -> str | None:
+    """What an adjudicator confirms first, as a rater does; the owner wrote it."""
+    return unconfirmed(c) if c.person.role == "adjudicator" else None
+
+
+async def labels(c: Context) -> web.Response:
+    """POST /adjudicate/{item}/labels: shows them; what was chosen before is recorded, and stays on the page."""
+    item, *_ = _case(c)
+    if not _seen(c, item.id):
+        parsed = parse(c.site.study, item, c.form, swapped=_given(c, item).swapped, draft=True)
+        c.site.store.note("labels seen", c.person.id, item.id, {"values": parsed.values})
+    return _page(c)
+
+
+async def decide(c: Context) -> web.Response:
+    store, person, key = c.site.store, c.person.id, c.key
+    if store.posted(person, key) is not None:
+        return c.to("/owner/disagreements")
+    item, *_ = _case(c)
+    if c.given("version") != str(_decisions(c, item.id)):
+        raise Refused(
+            409,
+            "Another person has decided this item",
+            "Your decision was not saved.",
+            "Open the item again to see the other decision. To replace it, decide again.",
+        )
+    given = _given(c, item)
+    parsed = parse(c.site.study, item, c.form, swapped=given.swapped, draft=True)
+    absent = complete(c.site.study, item, parsed.values)
+    errors = {**{name: what for name, what in absent.items() if name in c.site.study.compared}, **parsed.errors}
+    justification = c.given(JUSTIFICATION).replace("\r\n", "\n").strip()
+    rules = c.site.study.assignment.adjudication
+    if (rules is None or rules.justification) and not justification:
+        errors[JUSTIFICATION] = "is missing"
+    if len(justification) > _LONGEST:
+        errors[JUSTIFICATION] = f"has {len(justification):,} characters; the limit is {_LONGEST:,}"
+    if errors:
+        return _page(c, 422, errors)
+    with store.unit():
+        store.adjudicate(item.id, person, parsed.values, justification)
+        store.set_status(item.id, person, "done", person)
+        c.site.noted(item.id, person)
+        store.post(person, key, "/owner/disagreements")
+    return c.to("/owner/disagreements")

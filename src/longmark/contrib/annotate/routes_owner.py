@@ -1,0 +1,293 @@
+"""What the owner sees and does: progress, items with their labels, people and their links, exports, pause, withdrawal.
+
+Labels of an item are shown once it is done, or once the study is paused: an owner who looks early is not blind either.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections import Counter, defaultdict
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from statistics import median
+from typing import Any, TypeVar
+from urllib.parse import quote
+
+from aiohttp import web
+
+from longmark.contrib.annotate import screens
+from longmark.contrib.annotate.assign import PHASES, part_of
+from longmark.contrib.annotate.export import FILES, available, export
+from longmark.contrib.annotate.items import Item
+from longmark.contrib.annotate.labels import collect
+from longmark.contrib.annotate.language import sayer
+from longmark.contrib.annotate.progress import progress as current
+from longmark.contrib.annotate.progress import speed_outliers
+from longmark.contrib.annotate.routes_work import suggestions, title_of
+from longmark.contrib.annotate.site import another_attempt
+from longmark.contrib.annotate.store import ROLES, Assignment, Person, Role, Status, Store
+from longmark.contrib.annotate.study import Study
+from longmark.contrib.annotate.values import form_of
+from longmark.contrib.annotate.web import NOT_FOUND, Context, Refused
+from longmark.errors import UserError
+
+_ON_A_PAGE = 100
+_TYPES = {".jsonl": "application/jsonl", ".csv": "text/csv", ".md": "text/markdown"}
+T = TypeVar("T")
+
+
+async def _apart(c: Context, work: Callable[[Study, list[Item], Store], T]) -> T:
+    """Work that takes seconds, in a thread with a connection of its own, while people go on."""
+    study, items = c.site.study, list(c.site.items.values())
+
+    def run() -> T:
+        with closing(Store(c.site.store.path)) as store:
+            return work(study, items, store)
+
+    await c.site.store.committed()
+    async with c.site.heavy:
+        return await asyncio.to_thread(run)
+
+
+async def progress(c: Context) -> web.Response:
+    site, now = c.site, c.site.store.row("SELECT MAX(number) FROM events")
+    if site.progress is None or site.progress[0] != now:
+        found = await _apart(c, lambda *given: (current(*given), available(*given)))
+        site.progress = (now, *found)
+    _, progress, files = site.progress
+    return c.page("owner", progress=progress, exports={name: FILES[name] for name in files})
+
+
+async def exported(c: Context) -> web.Response:
+    name = c.request.match_info["file"]
+    if name not in FILES:
+        raise Refused(*NOT_FOUND)
+
+    def written(study: Study, items: list[Item], store: Store) -> bytes | None:
+        with tempfile.TemporaryDirectory() as folder:
+            paths = export(study, items, store, Path(folder), only=(name,))
+            return paths[0].read_bytes() if paths else None
+
+    content = await _apart(c, written)
+    if content is None:
+        raise Refused(404, "There is nothing to export", f"The study has no labels for {name} yet.")
+    with c.site.store.unit():
+        c.site.store.note("exported", c.person.id, content={"file": name})
+    kind = _TYPES[Path(name).suffix]
+    headers = {"Content-Disposition": f'attachment; filename="{name}"', "Content-Type": f"{kind}; charset=utf-8"}
+    return web.Response(body=content, headers=headers)
+
+
+# items
+
+
+async def items(c: Context) -> web.Response:
+    site = c.site
+    pages = max(1, -(-len(site.items) // _ON_A_PAGE))
+    asked = c.request.query.get("page", "1")
+    page = min(pages, max(1, int(asked) if asked.isascii() and asked.isdecimal() and len(asked) < 7 else 1))
+    counts: Counter[tuple[str, str]] = Counter()
+    for one in site.store.assignments(labels=True):
+        counts[one.item_id, one.status] += 1
+    rows = []
+    for item in list(site.items.values())[(page - 1) * _ON_A_PAGE : page * _ON_A_PAGE]:
+        done, wanted = counts[item.id, "done"], _wanted(c, item)
+        state = "done" if done >= wanted else "begun" if done or counts[item.id, "open"] else ""
+        shown = {"item_id": item.id, "title": title_of(item), "done": done, "wanted": wanted, "state": state}
+        rows.append({**shown, "skipped": counts[item.id, "skipped"]})
+    return c.page("items", rows=rows, page=page, pages=pages, total=len(site.items))
+
+
+def _wanted(c: Context, item: Item) -> int:
+    """How many people are to label an item; those that check people are for everybody."""
+    return c.site.study.assignment.overlap if item.kind == "normal" else 1
+
+
+def _item(c: Context) -> Item:
+    if (item := c.site.items.get(c.item_id)) is None:
+        raise Refused(*NOT_FOUND)
+    return item
+
+
+async def item(c: Context) -> web.Response:
+    """GET /owner/items/{item}: its labels, once nobody is at work on it any more."""
+    own, store = _item(c), c.site.store
+    given = store.assignments(item=own.id, labels=True)
+    done = sum(one.status == "done" for one in given)
+    shown = store.paused or (done >= _wanted(c, own) and own.kind == "normal")
+    values = {answer.person_id: answer for answer in store.answers(own.id)} if shown else {}
+    names = {person.id: person.name for person in store.people()}
+    decision = next(iter(store.adjudications(own.id)), None)
+    seconds: defaultdict[str, float] = defaultdict(float)
+    for visit in store.visits(own.id):
+        seconds[visit.person_id] += visit.seconds
+    labels: list[dict[str, Any]] = [
+        {
+            "name": names[one.person_id],
+            "values": values[one.person_id].values if one.person_id in values and one.status == "done" else {},
+            "at": one.done_at or one.given_at,
+            "seconds": seconds.get(one.person_id),
+            "state": one.status + (f" ({one.reason})" if one.reason else ""),
+            "person_id": "" if decision else one.person_id,  # labels under a decision are final
+        }
+        for one in given
+    ]
+    if decision is not None:
+        who = sayer(c.site.study.language)("{} (decision)", names[decision.person_id])
+        about = {"name": who, "state": decision.justification, "person_id": ""}
+        labels.append({**about, "values": decision.values, "at": decision.decided_at, "seconds": None})
+    hidden = None if shown else "Labels are shown once all of them are given, or while the study is paused."
+    return c.page("itempage", 200, hidden, **screens.item_page(c.site.study, own, labels))
+
+
+async def preview(c: Context) -> web.Response:
+    """GET /owner/preview/{item}: the page as a person sees it; nothing can be saved."""
+    own, study = _item(c), c.site.study
+    form = form_of(study, own, suggested := suggestions(study, own), swapped=False)
+    return c.page("work", **screens.work(study, own, form, suggestions=tuple(suggested), preview=True))
+
+
+# people
+
+
+async def people(c: Context, status: int = 200, **more: str) -> web.Response:
+    """more: link, an invitation that was just made, shown this once; link_for: whose; error: why none was made."""
+    store = c.site.store
+    seconds: defaultdict[str, defaultdict[str, float]] = defaultdict(lambda: defaultdict(float))
+    last: dict[str, str] = dict(store.rows("SELECT person_id, MAX(at) FROM events GROUP BY person_id"))
+    for visit in store.visits():
+        seconds[visit.person_id][visit.item_id] += visit.seconds
+    counts = Counter((one.person_id, one.status, part_of(one.kind)) for one in store.assignments())
+    outliers = await _apart(c, lambda *given: speed_outliers(collect(*given)))
+    rows = [
+        {
+            "person": one,
+            "done": counts[one.id, "done", "labels"],
+            "skipped": counts[one.id, "skipped", "labels"],
+            "phases": sum(counts[one.id, "done", part] for part in PHASES),  # of the training and qualification
+            "failed": one.role == "annotator" and bool(c.site.queue.failed(c.site.state, one.id)),
+            "median_seconds": median(seconds[one.id].values()) if seconds[one.id] else None,
+            "last_at": last.get(one.id, ""),
+            "outlier": outliers.get(one.id, ""),
+        }
+        for one in store.people()
+    ]
+    return c.page("people", status, rows=rows, **{"link": "", "link_for": "", "error": "", **more})
+
+
+async def invite(c: Context) -> web.Response:
+    """POST /owner/invite: a new person, or a new link for one. The link is on this page alone."""
+    store = c.site.store
+    try:
+        with store.unit():
+            person = _person(c) if c.given("person") else store.add_person(c.given("name"), _role(c), c.person.id)
+            token = c.site.access.invite(person, c.person.id)
+    except UserError as error:
+        return await people(c, 422, error=str(error))
+    c.site.forget()
+    return await people(c, link=f"{c.site.address.url}/in/{token}", link_for=person.name)
+
+
+def _person(c: Context) -> Person:
+    if (found := c.site.store.person(c.given("person"))) is None:
+        raise Refused(404, "Unknown person", "The page may be out of date.", "Reload it.")
+    return found
+
+
+def _role(c: Context) -> Role:
+    for role in ROLES:
+        if role == c.given("role"):
+            return role
+    raise Refused(400, "Unknown role", f"The roles are {', '.join(ROLES)}.")
+
+
+def _not_the_last_owner(c: Context, person: Person) -> None:
+    owners = [one.id for one in c.site.store.people() if one.role == "owner" and one.active]
+    if owners == [person.id]:
+        raise Refused(409, "The study needs an owner", f"{person.name} is the only one.", "Invite another owner first.")
+
+
+async def revoke(c: Context) -> web.Response:
+    person = _person(c)
+    _not_the_last_owner(c, person)
+    c.site.access.revoke(person.id, c.person.id)
+    c.site.forget()
+    return c.to("/owner/people")
+
+
+async def role(c: Context) -> web.Response:
+    person, new = _person(c), _role(c)
+    if person.role == "owner" and new != "owner":
+        _not_the_last_owner(c, person)
+    if person.role != new:
+        c.site.store.set_role(person.id, new, c.person.id)
+        c.site.forget()
+    return c.to("/owner/people")
+
+
+async def retry(c: Context) -> web.Response:
+    """POST /owner/retry: a person who failed the training or qualification may try again."""
+    person, site = _person(c), c.site
+    try:
+        another_attempt(site.store, person, c.person.id)
+    except UserError as error:
+        raise Refused(409, "No other attempt", f"{error}.") from None
+    site.forget()
+    return c.to("/owner/people")
+
+
+async def withdraw(c: Context) -> web.Response:
+    """POST /owner/withdraw: a person's labels and decisions no longer count, and others get the items."""
+    person, store = _person(c), c.site.store
+    if c.given("sure") != "yes":
+        raise Refused(400, "Not withdrawn", "Select the checkbox to confirm, then try again.")
+    _not_the_last_owner(c, person)
+    with store.unit():
+        store.withdraw(person.id, c.person.id)
+        c.site.access.revoke(person.id, c.person.id)
+    c.site.forget()
+    return c.to("/owner/people")
+
+
+# the study
+
+
+async def pause(c: Context) -> web.Response:
+    return _paused(c, "yes")
+
+
+async def reopen(c: Context) -> web.Response:
+    """POST /owner/reopen: the study; or an item for a person, where both are named."""
+    if not c.given("item"):
+        return _paused(c, "no")
+    return _set(c, ("done", "skipped", "released"), "open", "Not reopened", "This person has not finished the item.")
+
+
+async def release(c: Context) -> web.Response:
+    """POST /owner/release: an item that a person left open is given to another."""
+    return _set(c, ("open",), "released", "Not released", "This person does not have the item open.")
+
+
+def _set(c: Context, before: tuple[Status, ...], after: Status, title: str, why: str) -> web.Response:
+    """Changes the status of the item and person that the form names. Refused unless it is one of those before."""
+    person, store = _person(c), c.site.store
+    one: Assignment | None = store.assignment(c.given("item"), person.id)
+    if one is None or one.kind == "adjudication" or one.status not in before:
+        raise Refused(409, title, why)
+    if store.adjudications(one.item_id):
+        raise Refused(409, title, "The item is decided. Its labels are final.")
+    with store.unit():
+        store.set_status(one.item_id, person.id, after, c.person.id)
+        c.site.noted(one.item_id, person.id)
+    return c.to(f"/owner/items/{quote(one.item_id, safe='')}")
+
+
+def _paused(c: Context, value: str) -> web.Response:
+    store = c.site.store
+    with store.unit():
+        if store.setting("paused") != value:
+            store.set_setting("paused", value)
+            store.note("study paused" if value == "yes" else "study reopened", c.person.id)
+    return c.to("/owner")

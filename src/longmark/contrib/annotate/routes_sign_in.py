@@ -1,0 +1,94 @@
+"""Signing in and out, and the files that every page has."""
+
+from __future__ import annotations
+
+from aiohttp import web
+
+from longmark.contrib.annotate import screens
+from longmark.contrib.annotate.auth import SESSION_DAYS, Link
+from longmark.contrib.annotate.web import NOT_FOUND, Context, Refused
+
+_YEAR = 31_536_000
+
+
+async def home(c: Context) -> web.Response:
+    if c.session is None:
+        return c.page("signin", link_state="none")
+    return c.to({"owner": "/owner", "adjudicator": "/owner/disagreements"}.get(c.person.role, "/mine"))
+
+
+async def link(c: Context) -> web.Response:
+    """GET /in/{token}: changes nothing."""
+    found = c.site.access.link(c.request.match_info["token"])
+    if found.state == "invalid":
+        return _failed(c, "invalid", 404)
+    return _asked(c, found, found.state)
+
+
+async def sign_in(c: Context) -> web.Response:
+    site = c.site
+    found = site.access.link(c.request.match_info["token"])
+    if found.state == "invalid" or found.person is None:
+        return _failed(c, "invalid", 404)
+    if found.state == "password":
+        if site.attempts.wait(_network(c), found.person.id) > 0:
+            return _failed(c, "limited", 429)
+        if not await site.access.password_fits(found.person, c.given("password")):
+            site.attempts.failed(found.person.id)
+            return _failed(c, "wrong", 403, found)
+        found = site.access.link(c.request.match_info["token"])  # it may have been revoked meanwhile
+        if found.person is None:
+            return _failed(c, "invalid", 404)
+    if c.session is not None:
+        site.access.close(c.session)
+    response = c.to("/")
+    response.set_cookie(
+        site.cookie,
+        site.access.open(found),
+        max_age=SESSION_DAYS * 86_400,
+        httponly=True,
+        samesite="Lax",
+        secure=site.address.secure,
+        path="/",
+    )
+    return response
+
+
+async def sign_out(c: Context) -> web.Response:
+    assert c.session is not None
+    c.site.access.close(c.session)
+    response = c.to("/")
+    response.del_cookie(c.site.cookie, path="/", secure=c.site.address.secure, httponly=True, samesite="Lax")
+    return response
+
+
+async def static(c: Context) -> web.Response:
+    """GET /static/{name}: names hold a hash of the content, and nothing else is found."""
+    found = screens.static().get(c.request.match_info["name"])
+    if found is None:
+        raise Refused(*NOT_FOUND)
+    kind, content = found
+    headers = {"Content-Type": kind, "Cache-Control": f"public, max-age={_YEAR}, immutable"}
+    return web.Response(body=content, headers=headers)
+
+
+def _asked(c: Context, found: Link, state: str, status: int = 200) -> web.Response:
+    name = found.person.name if found.person else ""
+    return c.page("signin", status, link_state=state, action=c.request.rel_url.raw_path, name=name)
+
+
+def _failed(c: Context, state: str, status: int, found: Link | None = None) -> web.Response:
+    """state: none (no link), ready (a button signs in), password, wrong (password), invalid (unknown or revoked) or
+    limited (too many attempts). The attempt counts against its network, and too many end in `limited`."""
+    network = _network(c)
+    if state == "limited" or c.site.attempts.wait(network) > 0:
+        response = c.page("signin", 429, link_state="limited")
+        response.headers["Retry-After"] = "60"
+        return response
+    c.site.attempts.failed(network)
+    return _asked(c, found or Link("invalid"), state, status)
+
+
+def _network(c: Context) -> str:
+    """Whose attempts are counted together."""
+    return c.site.address.asker(c.request.remote or "", c.request.headers.get("X-Forwarded-For", ""))

@@ -1,0 +1,363 @@
+"""What an annotator does: the next item, saving, submitting, skipping, undoing, and one's own list.
+
+A page view has a key (`once`) and the version of the answer that it shows. What it saves is stale only if another view
+saved in between; then both versions are shown and the person chooses. A view that was submitted is used up: the same
+post again leads to the same place. An answer counts as it was saved last: an item that was submitted and is changed to
+be incomplete is open again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+from urllib.parse import quote
+
+import orjson
+from aiohttp import web
+
+from longmark.contrib.annotate import markdown, screens
+from longmark.contrib.annotate.assign import PHASES, part_of
+from longmark.contrib.annotate.database import utc_now
+from longmark.contrib.annotate.items import Item
+from longmark.contrib.annotate.language import sayer
+from longmark.contrib.annotate.store import Answer, Assignment, Page, Visit
+from longmark.contrib.annotate.study import Study
+from longmark.contrib.annotate.values import complete, form_of, parse
+from longmark.contrib.annotate.web import NOT_FOUND, Context, Refused, once
+
+_LONGEST_VISIT = 86_400.0  # seconds
+_LONGEST_REASON = 2_000
+_NONE_LEFT = {
+    "done": "There is no item for you to label. All your items are done.",
+    "quota": "You have labelled the maximum number of items for one person. Thank you.",
+    "not qualified": "Too few training or qualification answers are right. The owner of the study decides what to do.",
+}
+
+
+async def next_item(c: Context) -> web.Response:
+    return c.to(_next(c))
+
+
+def _next(c: Context) -> str:
+    """Where the next item is; a new one is given here."""
+    site, person = c.site, c.person.id
+    if site.store.paused:
+        return "/mine"
+    if (first := unconfirmed(c)) is not None:
+        return first
+    found = site.queue.next(site.state, person, datetime.now(UTC))
+    if found is None:
+        return "/mine"
+    if found.new:
+        where = found.position, found.kind
+        site.store.assign(Assignment(found.item_id, person, found.swapped, "open", None, utc_now(), None, *where))
+        site.noted(found.item_id, person)
+    return path_of(found.item_id)
+
+
+_BEFORE = {"consent": "consent given", "guidelines": "guidelines read"}
+"""What comes before the first item -> the event that says that it was done."""
+
+
+def unconfirmed(c: Context) -> str | None:
+    """The page that a person has not confirmed yet, as its text is now."""
+    for name, event in _BEFORE.items():
+        sql = "SELECT 1 FROM events WHERE person_id = ? AND kind = ? AND content LIKE ?"
+        text = getattr(c.site.study, name).strip()
+        if text and c.site.store.row(sql, (c.person.id, event, f"%{_digest(text)}%")) is None:
+            return f"/{name}"
+    return None
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def path_of(item_id: str) -> str:
+    return f"/work/{quote(item_id, safe='')}"
+
+
+async def work(c: Context) -> web.Response:
+    given, item = _own(c)
+    if not _editable(c, given):
+        return c.to("/mine")
+    if (first := unconfirmed(c)) is not None:
+        return c.to(first)
+    stored = c.site.store.answer(item.id, c.person.id)
+    values = stored.values if stored else suggestions(c.site.study, item)
+    return _page(c, given, item, form_of(c.site.study, item, values, swapped=given.swapped))
+
+
+def _page(
+    c: Context, given: Assignment, item: Item, form: Mapping[str, Any], status: int = 200, **more: Any
+) -> web.Response:
+    """The labelling page as a new view. more: of `screens.work`."""
+    site, person = c.site, c.person.id
+    stored = site.store.answer(item.id, person)
+    part = part_of(given.kind)
+    own = [one for one in site.store.assignments(person=person) if part_of(one.kind) == part]
+    notice = more.pop("notice", None)
+    page = screens.work(
+        site.study,
+        item,
+        form,
+        swapped=given.swapped,
+        position=sum(one.position <= given.position for one in own),
+        total=site.queue.total(site.state, person, part),
+        part=part,
+        done=sum(one.status == "done" for one in own),
+        can_undo=stored is not None and bool(site.store.history(item.id, person)),
+        version=stored.version if stored else 0,
+        once=once(),
+        suggestions=() if stored else tuple(suggestions(site.study, item)),
+        saved_at=stored.saved_at if stored else "",
+        **more,
+    )
+    return c.page("work", status, notice, **page)
+
+
+def suggestions(study: Study, item: Item) -> dict[str, Any]:
+    """What the study fills in before the rater sees the item, as far as its fields can have it."""
+    form: dict[str, list[str]] = {}
+    for name, column in study.suggestions.items():
+        value = item.columns.get(column)
+        if isinstance(value, dict) or (isinstance(value, list) and any(isinstance(one, dict) for one in value)):
+            form[f"f.{name}"] = [orjson.dumps(value).decode()]
+        elif value is not None:
+            form[f"f.{name}"] = [str(one) for one in (value if isinstance(value, list) else [value])]
+    return parse(study, item, form, swapped=False, draft=True).values if form else {}
+
+
+def _own(c: Context) -> tuple[Assignment, Item]:
+    """The assignment and the item of the address. Refused unless it was given to this person."""
+    given, item = c.site.store.assignment(c.item_id, c.person.id), c.site.items.get(c.item_id)
+    if given is None or item is None or given.status == "withdrawn" or given.kind == "adjudication":
+        raise Refused(*NOT_FOUND)
+    return given, item
+
+
+def _editable(c: Context, given: Assignment) -> bool:
+    """Known answers count as they were submitted; a decision rests on the labels as they were."""
+    if given.kind in ("training", "qualification") and given.status == "done":
+        return False
+    return not c.site.store.adjudications(given.item_id)
+
+
+def _open(c: Context) -> tuple[Assignment, Item]:
+    """As `_own`, of an item that can be changed now."""
+    given, item = _own(c)
+    if c.site.store.paused:
+        raise Refused(
+            503, "The study is paused", "What you sent was not saved.", "Send it again when it is open.", paused=True
+        )
+    if not _editable(c, given):
+        raise Refused(409, "This item is closed", "Its labels are final, and what you sent was not saved.", closed=True)
+    return given, item
+
+
+async def draft(c: Context) -> web.Response:
+    given, item = _open(c)
+    saved = _save(c, given, item, submitted=False)
+    if isinstance(saved, Stale):
+        both = screens.versions(c.site.study, item, c.form, saved.form, given.swapped)
+        differ = [[label, *texts] for _, label, texts in both]
+        reply = {"saved": False, "stale": True, "version": saved.version, "at": saved.saved_at, "differ": differ}
+        return web.json_response(reply, status=409)
+    answer, errors = saved
+    at = answer.saved_at if answer else utc_now()
+    reply = {"saved": not errors, "version": answer.version if answer else 0, "at": at}
+    t = sayer(c.site.study.language)
+    errors = {name: t(what) for name, what in errors.items()}
+    return web.json_response(reply | ({"errors": errors} if errors else {}))
+
+
+async def submit(c: Context) -> web.Response:
+    store, person, key = c.site.store, c.person.id, c.key
+    if (led := store.posted(person, key)) is not None:  # a double click, or the post again after a lost reply
+        return c.to(led)
+    given, item = _open(c)
+    with store.unit():
+        saved = _save(c, given, item, submitted=True)
+        if isinstance(saved, Stale):
+            return _page(c, given, item, c.form, 409, stale=saved[:2])
+        answer, errors = saved
+        missing = {**complete(c.site.study, item, answer.values if answer else {}), **errors}
+        if missing or answer is None:
+            return _page(c, given, item, c.form, 422, errors=missing)
+        if given.status != "done":
+            store.set_status(item.id, person, "done", person)
+        c.site.noted(item.id, person)
+        c.site.state.count_right(item, person, answer.values)
+        led = f"{path_of(item.id)}/feedback" if given.kind == "training" else _next(c)
+        store.post(person, key, led)
+    return c.to(led)
+
+
+async def skip(c: Context) -> web.Response:
+    """POST /work/{item}/skip: what was entered is kept."""
+    store, person, key = c.site.store, c.person.id, c.key
+    if (led := store.posted(person, key)) is not None:
+        return c.to(led)
+    given, item = _open(c)
+    reason = c.given("reason").strip()
+    with store.unit():
+        saved = _save(c, given, item, submitted=False)
+        if isinstance(saved, Stale):
+            return _page(c, given, item, c.form, 409, stale=saved[:2])
+        if not 0 < len(reason) <= _LONGEST_REASON:
+            notice = f"Not skipped yet. Say why you skip this item, in {_LONGEST_REASON:,} characters at most."
+            return _page(c, given, item, c.form, 422, notice=notice)
+        store.set_status(item.id, person, "skipped", person, reason)
+        c.site.noted(item.id, person)
+        led = _next(c)
+        store.post(person, key, led)
+    return c.to(led)
+
+
+async def undo(c: Context) -> web.Response:
+    """POST /work/{item}/undo: the values before the last change that was saved."""
+    store, person, key = c.site.store, c.person.id, c.key
+    given, item = _open(c)
+    if store.posted(person, key) is None and (past := store.history(item.id, person)):
+        with store.unit():
+            store.note("undone", person, item.id)
+            done = not complete(c.site.study, item, past[-1])
+            store.save(item.id, person, past[-1], Page(key), complete=done)
+            _reopen(c, given, done)
+            store.post(person, key, path_of(item.id))
+    return c.to(path_of(item.id))
+
+
+class Stale(NamedTuple):
+    """The version that is stored, where the page shows another. form: as `values.parse` reads it."""
+
+    form: dict[str, list[str]]
+    saved_at: str
+    version: int
+
+
+def _save(
+    c: Context, given: Assignment, item: Item, *, submitted: bool
+) -> Stale | tuple[Answer | None, dict[str, str]]:
+    """Saves what was posted: the answer as it is now (None: there is nothing), and what could not be read. Or what is
+    stored, where another page view saved it."""
+    store, study, person = c.site.store, c.site.study, c.person.id
+    view = Page(c.key, _number(c.given("count")), submitted)
+    parsed = parse(study, item, c.form, swapped=given.swapped, draft=True)
+    stored, last = store.answer(item.id, person), store.page_of(item.id, person)
+    if stored is not None and last is not None:
+        same = stored.values == parsed.values and not parsed.errors
+        if same and (not submitted or given.status == "done"):
+            return stored, {}
+        if not same and stored.version != _number(c.given("version")) and c.given("force") != "1":
+            same_view = last.id == view.id and store.posted(person, view.id) is None
+            if same_view and not submitted and 0 < view.count <= last.count:
+                return stored, {}  # overtaken on the way by a later draft of the same page
+            if not same_view:
+                form = form_of(study, item, stored.values, swapped=given.swapped)
+                return Stale(form, stored.saved_at, stored.version)
+    elif not parsed.values and not submitted:
+        return None, parsed.errors
+    done = not parsed.errors and not complete(study, item, parsed.values)
+    shown = bool(stored is None and suggestions(study, item))
+    with store.unit():
+        answer = store.save(
+            item.id,
+            person,
+            parsed.values,
+            replace(view, submitted=submitted and done),
+            complete=done,
+            suggestions_shown=shown,
+        )
+        _reopen(c, given, done)
+    return answer, parsed.errors
+
+
+def _reopen(c: Context, given: Assignment, done: bool) -> None:
+    """An item that was finished and is not complete any more is open again; so is one that was skipped or released."""
+    if given.status in ("skipped", "released") or (given.status == "done" and not done):
+        c.site.store.set_status(given.item_id, given.person_id, "open", given.person_id)
+        c.site.noted(given.item_id, given.person_id)
+
+
+def _number(text: str) -> int:
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else 0
+
+
+async def visit(c: Context) -> web.Response:
+    """POST /work/{item}/visit: the seconds that this page view was visible so far."""
+    given, item = _own(c)
+    try:
+        seconds = float(c.given("seconds"))
+        started = datetime.fromisoformat(c.given("started")).astimezone(UTC)
+    except (ValueError, OverflowError):
+        seconds, started = -1.0, datetime.now(UTC)
+    key = c.given("visit")
+    if not 0 <= seconds <= _LONGEST_VISIT or not 0 < len(key) <= 64:
+        raise Refused(400, "The form cannot be read", "Expected visit, seconds and started.")
+    if c.site.study.time == "visible":
+        at = started.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        c.site.store.visit(key, Visit(item.id, given.person_id, round(seconds, 1), at))
+    return web.json_response({"saved": True})
+
+
+async def feedback(c: Context) -> web.Response:
+    """GET /work/{item}/feedback: the known answers of a training item beside those that were given."""
+    given, item = _own(c)
+    answer = c.site.store.answer(item.id, c.person.id)
+    if (given.kind, given.status) != ("training", "done") or answer is None:
+        raise Refused(*NOT_FOUND)
+    return c.page("feedback", **screens.feedback(c.site.study, item, answer.values, given.swapped))
+
+
+async def confirm(c: Context) -> web.Response:
+    """POST /guidelines, /consent: the time is kept, with a hash of the text."""
+    name = c.request.path.removeprefix("/")
+    if unconfirmed(c) == f"/{name}":
+        text = getattr(c.site.study, name).strip()
+        c.site.store.note(_BEFORE[name], c.person.id, content={"hash": _digest(text)})
+    if c.person.role == "adjudicator":  # who is given no item to label without asking: they could not decide on it
+        return c.to(unconfirmed(c) or "/owner/disagreements")
+    return c.to("/work")
+
+
+async def consent(c: Context) -> web.Response:
+    text, asked = c.site.study.consent, unconfirmed(c) == "/consent"
+    return c.page("guidelines", html=markdown.page(text), consent=True, confirm=asked)
+
+
+async def guidelines(c: Context) -> web.Response:
+    asked = c.person.role != "owner" and unconfirmed(c) == "/guidelines"
+    return c.page("guidelines", html=markdown.page(c.site.study.guidelines), consent=False, confirm=asked)
+
+
+async def mine(c: Context) -> web.Response:
+    """GET /mine: a person's own items with their state, once they have agreed to take part."""
+    if (first := unconfirmed(c)) is not None:
+        return c.to(first)
+    site, person = c.site, c.person.id
+    drafts = {answer.item_id: answer for answer in site.store.answers(person=person)}
+    rows = []
+    for one in sorted(site.store.assignments(person=person, labels=True), key=lambda one: -one.position):
+        if one.status == "withdrawn" or (item := site.items.get(one.item_id)) is None:
+            continue
+        answer = drafts.get(one.item_id)
+        state = "draft" if one.status == "open" and answer else one.status
+        at = answer.saved_at if answer else one.given_at
+        shown = {"item_id": item.id, "title": title_of(item), "state": state, "at": at, "reason": one.reason}
+        rows.append({**shown, "editable": _editable(c, one), "part": part_of(one.kind)})
+    more = not site.store.paused and site.queue.next(site.state, person, datetime.now(UTC)) is not None
+    message = "" if more or site.store.paused else _NONE_LEFT[site.queue.why_none(site.state, person)]
+    done = Counter(row["part"] for row in rows if row["state"] == "done")
+    parts = [(part, done[part], site.queue.total(site.state, person, part)) for part in (*PHASES, "labels")]
+    return c.page("dashboard", rows=rows, parts=[one for one in parts if one[2]], more=more, message=message)
+
+
+def title_of(item: Item) -> str:
+    """A line that says which item it is."""
+    texts = [item.shown.get("question"), item.shown.get("statement"), *item.shown.values()]
+    return next((" ".join(one.split()) for one in texts if isinstance(one, str) and one.strip()), item.id)[:200]

@@ -1,0 +1,78 @@
+"""Labels in words, for those who compare them: stored values, and what a form holds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import orjson
+
+from longmark.contrib.annotate.language import sayer
+from longmark.contrib.annotate.study import VERDICTS, AskedField, Study
+
+Say = Callable[..., str]
+TITLES = {"answers": "Answers", "a": "Answer A", "b": "Answer B", "graph": "Statements"}
+
+
+def shown_side(name: str, swapped: bool) -> str:
+    """a or b as shown, from a or b of the item, and the other way round; other names stay."""
+    return {"a": "b", "b": "a"}.get(name, name) if swapped else name
+
+
+def as_words(value: Any) -> str:
+    if isinstance(value, bool) or value is None:
+        return {True: "yes", False: "no", None: "none"}[value]
+    if isinstance(value, list | tuple):
+        return "\n".join(as_words(one) for one in value)
+    if isinstance(value, Mapping):
+        return "; ".join(f"{key}: {as_words(one)}" for key, one in value.items())
+    return str(value)
+
+
+def loaded(text: str) -> Any:
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return None
+
+
+def label_of(asked: AskedField, value: str, t: Say) -> str:
+    """How a value of a field is shown. t: says our own words in the language of the study (`language.sayer`)."""
+    if asked.type == "compare" or (asked.type == "edit" and value in VERDICTS):
+        return t(TITLES.get(value, value.capitalize()))
+    options = [one for name in ("options", "tags", "values") for one in getattr(asked, name, ())]
+    return next((one.shown for one in options if one.value == value), value)
+
+
+def in_words(study: Study, values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """(field name, value) of stored labels, for those who compare them; a field without a label is left out."""
+    t = sayer(study.language)
+    for asked in study.asked:
+        if asked.name in values and values[asked.name] not in (None, "", [], {}):
+            yield asked.name, _value(asked, values[asked.name], t)
+
+
+def title_of(asked: AskedField, t: Say, swapped: bool = False) -> str:
+    """A field's label, with the answer that it is about, as it is shown."""
+    side = TITLES.get(shown_side(getattr(asked, "over", ""), swapped))
+    return f"{asked.shown} ({t(side)})" if side else asked.shown
+
+
+def _value(asked: AskedField, value: Any, t: Say) -> str:
+    if asked.type == "spans" and isinstance(value, list):
+        return "\n".join(f"{label_of(asked, str(one.get('tag')), t)}: “{one.get('quote')}”" for one in value)
+    if asked.type == "matrix" and isinstance(value, list):
+        cells = [
+            ", ".join(f"{t(TITLES.get(side, side))}: {label_of(asked, one, t)}" for side, one in row["values"].items())
+            for row in value
+        ]
+        return "\n".join(f"{row['point'] or t('(no text)')} – {its}" for row, its in zip(value, cells, strict=True))
+    if asked.type == "cloze" and isinstance(value, Mapping):
+        return str(value.get("quote") or t("No word can be left out"))
+    if isinstance(value, list):
+        return ", ".join(label_of(asked, str(one), t) if isinstance(one, str) else as_words(one) for one in value)
+    if isinstance(value, Mapping):  # an edit
+        options = {one.value: one.shown for one in getattr(asked, "reasons", ())}
+        why = [options.get(one, one) for one in value.get("reasons", ())]
+        return "\n".join([label_of(asked, str(value.get("verdict")), t), *filter(None, [value.get("text")]), *why])
+    return label_of(asked, str(value), t)

@@ -1,0 +1,5 @@
+"""What people's labels and few scores decide: corrected means, which answers to label next, certificates, audits of
+judges, and scoring until it is known which system is better.
+
+Of `longmark.contrib.make` it uses the perturbations of answers, which an audit asks a judge about.
+"""

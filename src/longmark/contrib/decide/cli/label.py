@@ -1,0 +1,28 @@
+"""The verb `longmark label next`: which answers people label next."""
+
+from __future__ import annotations
+
+import argparse
+
+from longmark.cli.arguments import corrections_of, needs_stats, scores_in, split
+from longmark.errors import UserError
+
+
+def draw(arguments: argparse.Namespace) -> int:
+    needs_stats("label next")
+    from longmark.contrib.decide.label_next import in_words, label_next, write
+    from longmark.scores.manifest import cluster_of
+
+    if arguments.out.exists():
+        raise UserError(f"{arguments.out} exists; a draw is not made twice: name another --out")
+    options = (corrections_of(arguments) or {}) | {
+        name: getattr(arguments, name) for name in ("by", "n", "floor", "looks", "seed")
+    }
+    options |= {"metrics": scores_in(arguments.metrics), "systems": split(arguments.systems), "claims": arguments.claim}
+    cluster = cluster_of(arguments.cluster, arguments.runs)
+    made = label_next(arguments.runs, arguments.labels, cluster=cluster, earlier=arguments.earlier, **options)
+    write(made, arguments.out)
+    print(in_words(made))
+    runs = " ".join(map(str, arguments.runs))
+    print(f"Draw: {arguments.out}. Label it: longmark annotate init {runs} --drawn {arguments.out}")
+    return 0

@@ -1,0 +1,85 @@
+"""What the demo computes: the scores, the systems compared, what each metric notices."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from longmark.analysis.compare import Comparison, compare
+from longmark.analysis.metrics_study.defects import DefectsStudy, defects_study
+from longmark.contrib.demo.answers import Corpus, with_claims
+from longmark.contrib.demo.checked import Checked
+from longmark.contrib.demo.recorded import JUDGED, OF_WORDS, Live, Recorded
+from longmark.engine.run import run
+from longmark.models.protocols import Chat
+from longmark.records import Row
+from longmark.records.write import read_rows, write_examples
+from longmark.stats.means import mean_estimate
+from longmark.stats.results import Estimate
+
+FAITHFULNESS = "ragchecker.faithfulness"
+LONGER = "classic.length.words"
+WORDS = ("ragchecker.recall", FAITHFULNESS, "classic.rouge_l", "classic.chrf", LONGER)
+SHOWN = (*JUDGED, *WORDS)
+
+
+@dataclass(frozen=True)
+class Demo:
+    """What the demo computed. scores: the run of all metrics; checked: by the built-in claim checker; source: of the
+    judge's replies, in words; seconds: of the metrics of words and the tests."""
+
+    corpus: Corpus
+    scores: Path
+    comparison: Comparison
+    study: DefectsStudy
+    checked: Checked
+    source: str
+    seconds: float
+    live: Live | None = None
+
+    @classmethod
+    def scored(
+        cls, out: Path, judge: str | Chat, cache: Path, checks: Path, source: str, tell: Callable[[str], None]
+    ) -> Demo:
+        """Runs the metrics; the systems compared, and what each metric notices. cache: of the judge's replies; checks:
+        of the claim checker's."""
+        corpus, began = Corpus.read(), time.monotonic()
+        answers, defects, scores = out / "answers.jsonl", out / "defects.jsonl", out / f"scores-{cache.stem}"
+        write_examples(map(with_claims, corpus.answers), answers)
+        write_examples(corpus.alone(), defects)
+        how: dict[str, Any] = {"checker": "overlap", "quiet": isinstance(judge, Recorded), "keep_going": True}
+        tell("Scoring the answers …")
+        run(answers, (*JUDGED, *OF_WORDS), out=scores, judges=[judge], scoring="expected", cache=cache, **how)
+        tell("Scoring each defect alone …")
+        run(defects, OF_WORDS, out=out / "alone", cache=cache, **how)
+        study = defects_study(out / "alone", defects, metrics=WORDS)
+        checked = Checked.read(corpus, checks)
+        comparison = compare([scores], metrics=SHOWN)
+        return cls(corpus, scores, comparison, study, checked, source, time.monotonic() - began)
+
+    def with_live(self, live: Live) -> Demo:
+        return replace(self, live=live)
+
+    @cached_property
+    def rows(self) -> list[Row]:
+        return list(read_rows(self.scores / "rows.jsonl"))
+
+    @cached_property
+    def score(self) -> dict[tuple[str, str], float]:
+        """(metric, example id) -> its score, where it has one."""
+        return {(row.metric, row.example_id): row.score for row in self.rows if row.score is not None}
+
+    def with_and_without(self, metric: str, kind: str) -> Estimate:
+        """The mean over questions of the scores of answers with a defect less those of answers without it."""
+        sides: dict[str, tuple[list[float], list[float]]] = {}
+        for one in self.corpus.answers:
+            if (score := self.score.get((metric, one.id))) is not None:
+                without = kind not in {label["kind"] for label in self.corpus.labels[one.id]}
+                sides.setdefault(one.question_id, ([], []))[without].append(score)
+        apart = [fmean(has) - fmean(has_not) for has, has_not in sides.values() if has and has_not]
+        return mean_estimate(apart, null=0.0)

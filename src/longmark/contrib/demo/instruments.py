@@ -1,0 +1,212 @@
+"""The part of the first page that compares instruments: the claim checker, word overlap and the judge."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from statistics import fmean
+
+from longmark.contrib.demo.answers import with_claims
+from longmark.contrib.demo.checked import BEFORE, CHECKER, FALSE, NOTHING, OVERLAP, SOUND, Checked, auc_of_answers
+from longmark.contrib.demo.computed import FAITHFULNESS, Demo
+from longmark.contrib.demo.recorded import COHERENCE, KINDS, SYSTEMS
+from longmark.report.document import Section
+from longmark.report.format import fixed, listed
+from longmark.report.tables import Column, Table
+from longmark.stats.results import Estimate
+
+_NAMES = {CHECKER: "the claim checker", OVERLAP: "word overlap"}
+
+
+def sees(checked: Checked) -> str:
+    """How many false sentences the claim checker marks, and how many others, beside word overlap."""
+    false, sound = ([_marks(checked, name, *kinds) for name in (CHECKER, OVERLAP)] for kinds in (FALSE, SOUND))
+    return (
+        f"The built-in claim checker marks {false[0]} sentences with a wrong number, a wrong direction or no support "
+        f"as unsupported; word overlap marks {false[1]}. Of sentences into which nothing was put the checker marks "
+        f"{sound[0]}, word overlap {sound[1]}: false alarms, where a passage supports them."
+    )
+
+
+def _marks(checked: Checked, checker: str, *kinds: str) -> str:
+    """How many sentences of these kinds a checker marks as unsupported."""
+    sentences = checked.of_kinds(*kinds)
+    return f"{sum(not sentence.supported[checker] for sentence in sentences)} of {len(sentences)}"
+
+
+def sentences_checked(checked: Checked) -> Section:
+    """Which sentences the claim checker and word overlap mark, of those with a defect and those without, and some of
+    them."""
+    heads = {**KINDS, BEFORE: "none: it stood where a number or direction was changed", NOTHING: "none"}
+    counts = Table(
+        "sentences",
+        "Sentences marked as unsupported",
+        (
+            Column("defect in the sentence", lambda kind: heads[kind]),
+            Column(CHECKER, lambda kind: _marks(checked, CHECKER, kind)),
+            Column(OVERLAP, lambda kind: _marks(checked, OVERLAP, kind)),
+        ),
+        (*FALSE, "padding", BEFORE, NOTHING),
+        "A sentence is supported if one of its three passages supports it. No passage supports a sentence of padding, "
+        "which claims nothing. A mark in the last two rows is a false alarm, but where the writer of the answers said "
+        "what no passage says: of that there are no labels. The last row has the sentences that were recorded for the "
+        "checker, drawn by a rule.",
+    )
+    examples = Table(
+        "examples",
+        "Three sentences marked rightly, and one wrongly",
+        (
+            Column("sentence", "text"),
+            Column("defect", lambda sentence: heads[sentence.kind]),
+            Column("put in", lambda sentence: "all of it" if sentence.put_in == sentence.text else sentence.put_in),
+            Column("probability of support", lambda sentence: sentence.probability[CHECKER], 2),
+            Column("marked as", lambda sentence: "supported" if sentence.supported[CHECKER] else "unsupported"),
+            Column("by the labels", lambda sentence: "right" if sentence.is_right else "wrong"),
+        ),
+        checked.examples(),
+        "Chosen by a rule, from the checker's probabilities and the known defects: of each kind of false sentence the "
+        "one marked rightly whose probability is farthest from .5, and, of all sentences, the one marked wrongly whose "
+        "probability is farthest from .5.",
+    )
+    says = (
+        f"{sees(checked)} A removed qualifier (“may have weakened” made “has weakened”) is noticed by nobody: in a "
+        "separate test neither the checker nor the judge nor word overlap found one."
+    )
+    return Section("Which sentences the claim checker marks", says, (counts, examples))
+
+
+@dataclass(frozen=True)
+class Instrument:
+    """What scores an answer. score: example id -> score; checker: that decides by the sentence, "" for the judge."""
+
+    name: str
+    score: Mapping[str, float]
+    checker: str = ""
+
+    def auc(self, checked: Checked) -> Estimate | None:
+        """How its checker tells false sentences from others; None without a checker."""
+        return checked.auc(self.checker) if self.checker else None
+
+    def mean(self, demo: Demo, system: str) -> float | None:
+        """The mean score of a system's answers."""
+        answers = [one for one in demo.corpus.answers if one.system == system and one.id in self.score]
+        return fmean(self.score[one.id] for one in answers) if answers else None
+
+
+def _instruments_of(demo: Demo) -> list[Instrument]:
+    known = demo.checked.score
+
+    def scores_of(metric: str) -> dict[str, float]:
+        return {
+            id_: score for (name, id_), score in demo.score.items() if name == metric and (id_ in known or not known)
+        }
+
+    return [
+        Instrument("faithfulness by the claim checker", demo.checked.score, CHECKER),
+        Instrument("faithfulness by word overlap", scores_of(FAITHFULNESS), OVERLAP),
+        Instrument("coherence by the judge", scores_of(COHERENCE)),
+    ]
+
+
+def instruments(demo: Demo) -> Section:
+    """The claim checker, word overlap and the judge on the same answers: what each marks, and whose order follows the
+    defects."""
+
+    def mean_of(system: str) -> Callable[[Instrument], float | None]:
+        return lambda one: one.mean(demo, system)
+
+    table = Table(
+        "instruments",
+        "Three instruments on the same answers",
+        (
+            Column("instrument", "name"),
+            Column("AUC of sentences", lambda one: one.auc(demo.checked), 2, "estimate"),
+            Column("AUC of answers", lambda one: auc_of_answers(demo.corpus, one.score), 2, "estimate"),
+            *(Column(system, mean_of(system), 2) for system in SYSTEMS),
+        ),
+        _instruments_of(demo),
+        "AUC of sentences: the probability that a sentence without a defect has a greater probability of support than "
+        "a false one (a wrong number, a wrong direction or no support). AUC of answers: the probability that an answer "
+        "without a defect scores higher than one with a defect. Chance: .5. alder to dogwood: mean scores. "
+        + _estimated(demo),
+        unit=None,
+    )
+    return Section("Which instrument to trust", _trusted(demo), (table,))
+
+
+def _estimated(demo: Demo) -> str:
+    """From how many sentences the claim checker's scores are."""
+    recorded = demo.checked.of_kinds(*KINDS, NOTHING)
+    sentences = sum(len(one.claims or ()) for one in map(with_claims, demo.corpus.answers))
+    if len(recorded) == sentences:
+        return ""
+    answers = demo.corpus.answers
+    return (
+        f"Scores are of {len(demo.checked.score)} of {len(answers)} answers. The checker's are estimates from "
+        f"{len(recorded)} of {sentences} sentences: all with a defect, and some of the others, drawn by a rule."
+    )
+
+
+def _trusted(demo: Demo) -> str:
+    """Which checker to trust on a sentence, and what the judge notices of the same defects."""
+    checked = demo.checked
+    difference = checked.auc_difference()
+    if (difference.low or 0.0) > 0:
+        verdict = "trust the claim checker"
+    elif (difference.high or 0.0) < 0:
+        verdict = "trust word overlap"
+    else:
+        verdict = "neither checker is shown to be better"
+    aucs = " and ".join(f"{fixed(checked.auc(name).value, 2)} by {_NAMES[name]}" for name in (CHECKER, OVERLAP))
+    threshold, hits = checked.at_equal_alarms()
+    lower = [KINDS[kind] for kind in FALSE if (demo.with_and_without(COHERENCE, kind).high or 0) < 0]
+    return (
+        f"For single sentences, {verdict}: the AUC of telling false sentences from others is {aucs} (chance: .5). With "
+        f"a threshold of {threshold:.2f} in place of .5 the claim checker gives no more false alarms than word "
+        f"overlap, and marks {hits} of {len(checked.of_kinds(*FALSE))} false sentences. The judge marks no sentences. "
+        + (
+            f"Its coherence is lower with {listed(lower)}."
+            if lower
+            else "Its coherence is not lower with such defects."
+        )
+    )
+
+
+def ahead(demo: Demo) -> str:
+    """Which system is first by each instrument, beside the one with the fewest defects, and whether the instruments'
+    order of answers is shown to follow the defects."""
+    fewest = min(SYSTEMS, key=lambda name: demo.corpus.kinds(name)["any"])
+    firsts: dict[str, list[str]] = {}
+    shown = []
+    for one in _instruments_of(demo):
+        if not one.score:
+            continue
+        first = max(SYSTEMS, key=lambda system: one.mean(demo, system) or 0.0)
+        firsts.setdefault(first, []).append(one.name)
+        if (auc_of_answers(demo.corpus, one.score).low or 0) > 0.5:
+            shown.append(one.name)
+    order = sorted(firsts, key=lambda system: system != fewest)
+    said = [f"{system} is first by {listed(firsts[system])}" for system in order]
+    names = listed(shown)
+    return " ".join(
+        (
+            f"{'; '.join(said)}.",
+            *_left_out(demo, fewest),
+            f"Shown to order the answers as the defects do: {names}."
+            if shown
+            else "None of the three is shown to order the answers as the defects do.",
+        )
+    )
+
+
+def _left_out(demo: Demo, fewest: str) -> list[str]:
+    """Why another system can be first by faithfulness than the one with the fewest defects."""
+    checker = _instruments_of(demo)[0]
+    first = max(SYSTEMS, key=lambda system: checker.mean(demo, system) or 0.0)
+    if not checker.score or first == fewest:
+        return []
+    left_out = {name: demo.corpus.kinds(name)["deleted"] for name in (first, fewest)}
+    return [
+        f"Faithfulness does not see what an answer leaves out, and {first} has {left_out[first]} answers with a "
+        f"deleted fact, {fewest} {left_out[fewest]}."
+    ]

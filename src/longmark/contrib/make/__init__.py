@@ -1,0 +1,2 @@
+"""What makes examples: questions of a domain and their variants, answers from an index, known defects, pairs, published
+data sets, benchmarks out of books with a validator of their items, and trained adapters."""

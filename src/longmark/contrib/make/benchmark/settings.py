@@ -1,0 +1,177 @@
+"""What the prompt of a model under test contains besides the item (ClimaQA, section 5.1).
+
+    default                  nothing
+    few-shot                 other items of the form with their right answers, as earlier turns of the conversation
+    rag-source               the best k passages of the books that the items are from
+    rag-held-out             the best k passages of other books
+    long-context-source      the book of the best passage, cut around that passage if it is too long for the model
+    long-context-held-out    the same, of the other books
+
+The authors' code has five fixed examples and four passages; a multiple-choice question is looked up with its options.
+An example for few-shot shares no text with its item: neither was evolved from the other or from the same item, and no
+stretch of 40 letters is in both (question, statement, options, answer, passages). The order in which examples are tried
+is the same for all items of a form, so that most prompts of a form begin alike.
+
+Books are those of an index of `longmark rag index`. A book in both indexes, under one id or with the same text, and an
+item whose book is missing in the source or is in the held-out books, are errors: the settings would not differ.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache, lru_cache
+from itertools import islice
+
+from longmark.contrib.make.rag.passages import Stored
+from longmark.contrib.make.rag.retrieve import Retriever
+from longmark.errors import UserError
+from longmark.progress import counted
+from longmark.records.benchmark import Item
+from longmark.records.same import caseless
+
+DEFAULT, FEW_SHOT, RAG, LONG_CONTEXT = "default", "few-shot", "rag", "long-context"
+SOURCE, HELD_OUT = SIDES = ("source", "held-out")
+SETTINGS = (DEFAULT, FEW_SHOT, *(f"{kind}-{side}" for kind in (RAG, LONG_CONTEXT) for side in SIDES))
+K, SHOTS = 4, 5  # as in the authors' code
+
+_STRETCH = 40  # letters that two texts do not have in common by chance
+_SHOWN = 3  # books in a message
+_MARKS = re.compile(r"[\W_]+")
+
+
+def side_of(setting: str) -> str | None:
+    """Which books a setting needs; None for none."""
+    return next((side for side in SIDES if setting.endswith(f"-{side}")), None)
+
+
+def query_of(item: Item) -> str:
+    """What is looked up for an item."""
+    return "\n".join((item.question, *(item.options or {}).values()))
+
+
+# Few-shot ------------------------------------------------------------------------------------------------------------
+def shots_of(items: Sequence[Item], n: int, seed: int) -> dict[str, tuple[Item, ...]]:
+    """Item id -> at most n other items of its form that share no text with it."""
+    found, families = dict[str, tuple[Item, ...]](), _families(items)
+    for form in sorted({item.form for item in items}):
+        order = {item.id: item for item in items if item.form == form}
+        ids = list(order)
+        random.Random(f"{seed} {form}").shuffle(ids)
+        stretches = lru_cache(maxsize=256)(lambda id, order=order: _stretches(order[id]))
+        for item in order.values():
+            own = _stretches(item)
+            others = (id for id in ids if families[id] != families[item.id] and own.isdisjoint(stretches(id)))
+            found[item.id] = tuple(order[id] for id in islice(others, n))
+    return found
+
+
+def _families(items: Iterable[Item]) -> dict[str, str]:
+    """Item id -> the first item that it comes from."""
+    parents = {item.id: item.parent for item in items}
+    roots = {}
+    for start in parents:
+        name, seen = start, {start}
+        while (above := parents.get(name)) is not None and above not in seen:
+            name = above
+            seen.add(name)
+        roots[start] = name
+    return roots
+
+
+def _stretches(item: Item) -> frozenset[str]:
+    """The stretches of letters in an item's texts; a shorter text is one of its own."""
+    texts = [item.question, item.statement or "", *(one.text for one in item.passages)]
+    short = [item.answer or "", *(item.options or {}).values()]  # one option may well be that of another item
+    folded = [_MARKS.sub("", caseless(text)) for text in texts]
+    folded += [text for one in short if len(text := _MARKS.sub("", caseless(one))) >= _STRETCH]
+    return frozenset(text[i : i + _STRETCH] for text in folded if text for i in range(max(1, len(text) - _STRETCH + 1)))
+
+
+# Books ---------------------------------------------------------------------------------------------------------------
+@dataclass
+class Shelf:
+    """The books of an index. option: of the command line, for messages."""
+
+    option: str
+    retriever: Retriever
+    _places: dict[str, list[int]] = field(default_factory=dict, repr=False)
+
+    def __post_init__(self) -> None:
+        for number in range(len(self.retriever.index.passages)):
+            self._places.setdefault(self.retriever.index.passages[number].document, []).append(number)
+
+    @property
+    def books(self) -> tuple[str, ...]:
+        return tuple(self._places)
+
+    def text(self, book: str) -> str:
+        """A book's text, but for the white space between passages."""
+        return rejoined(self.retriever.index.passages[number] for number in self._places[book])
+
+
+def rejoined(passages: Iterable[Stored]) -> str:
+    """The text that overlapping passages, in their order, were cut from; a blank line for space between them."""
+    parts, end = list[str](), 0
+    for one in passages:
+        if one.end <= end:
+            continue
+        if parts and one.start > end:
+            parts.append("\n\n")
+        parts.append(one.text[max(end - one.start, 0) :])
+        end = one.end
+    return "".join(parts)
+
+
+def check_books(items: Sequence[Item], shelves: Mapping[str, Shelf]) -> list[str]:
+    """What could not be checked. UserError where the settings of source and held-out books would not differ."""
+    texts = {side: {book: _squeezed(one.text(book)) for book in one.books} for side, one in shelves.items()}
+    source, held = shelves.get(SOURCE), shelves.get(HELD_OUT)
+    if source is not None and held is not None:
+        there = {text: book for book, text in texts[HELD_OUT].items()} | {book: book for book in held.books}
+        both = {book: there.get(book) or there.get(text) for book, text in texts[SOURCE].items()}
+        names = [one if one == other else f"{one} (there {other})" for one, other in both.items() if other]
+        if names:
+            remedy = "remove it from one of them"
+            raise UserError(f"{source.option} and {held.option} both contain {_listed(names)}; {remedy}")
+    seeds = {item.id: item.passages[0] for item in items if item.passages}
+    if held is not None and (homes := _homes(items, texts[HELD_OUT])):
+        item, home = next(iter(homes.items()))
+        raise UserError(
+            f"{held.option} contains {home}, the book of the item {item}; remove it from the held-out books"
+        )
+    if source is not None:
+        homes = _homes(items, texts[SOURCE])
+        if lost := {seed.book or "a book without a name" for item, seed in seeds.items() if item not in homes}:
+            remedy = "index the books of the benchmark"
+            raise UserError(f"{source.option} does not contain {_listed(lost)}, which items are from; {remedy}")
+    bare = len(items) - len(seeds)
+    return (
+        [f"no passage is named by {counted(bare, 'item')}: whether their books are in an index was not checked"]
+        if bare
+        else []
+    )
+
+
+def _homes(items: Iterable[Item], texts: Mapping[str, str]) -> dict[str, str]:
+    """Item id -> a book of one of its passages, by its id, or one that has the text of its first passage. texts: of
+    books, without white space, which no way of cutting changes."""
+    find = cache(lambda text: next((book for book, whole in texts.items() if text and text in whole), None))
+    found = {}
+    for item in items:
+        named = (one.book for one in item.passages if one.book in texts)
+        if home := next(named, None) or (item.passages and find(_squeezed(item.passages[0].text))):
+            found[item.id] = home
+    return found
+
+
+def _listed(names: Iterable[str]) -> str:
+    some = sorted(names)
+    more = f" and {len(some) - _SHOWN:,} more" if len(some) > _SHOWN else ""
+    return ", ".join(some[:_SHOWN]) + more
+
+
+def _squeezed(text: str) -> str:
+    return "".join(text.split())

@@ -1,0 +1,186 @@
+"""The verb `longmark validator`: learns from experts' labels of items, and applies what it learned."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import Counter
+from dataclasses import asdict, replace
+from pathlib import Path
+
+from longmark.cli.arguments import NO_VALUE
+from longmark.cli.trust import trusting
+from longmark.contrib.make.benchmark import items_of
+from longmark.contrib.make.cli.rag import finish_with, open_models
+from longmark.contrib.make.validator import evaluate, folder, use
+from longmark.contrib.make.validator.folder import Validator
+from longmark.contrib.make.validator.labels import Labels, checked, read_labels
+from longmark.contrib.make.validator.prompts import write_hosted
+from longmark.contrib.make.validator.train import Result, TrainingPlan, sides, trainable
+from longmark.contrib.make.validator.train import train as trained_on
+from longmark.contrib.make.validator.use import write_applied
+from longmark.errors import UserError, library
+from longmark.judging import Judging
+from longmark.options.groups import ModelNames
+from longmark.progress import counted
+from longmark.records.benchmark import Item
+from longmark.records.write import format_of, write_object, write_records
+from longmark.stats.results import Estimate
+
+
+def train(arguments: argparse.Namespace) -> int:
+    library("sklearn", "longmark validator train", "train")
+    benchmark = items_of(arguments.benchmark) if arguments.benchmark else []
+    labels = _read(arguments.labels, benchmark)
+    if labels.unlabelled:
+        print(f"{counted(labels.unlabelled, 'line')} without a label omitted", file=sys.stderr)
+    same = ("cloze", "threshold", "balance", "splits", "curves", "seed")
+    plan = TrainingPlan(at_once=2 * arguments.concurrency, **{name: getattr(arguments, name) for name in same})
+    for form, why in trainable(labels, plan)[1].items():
+        print(f"{form}: no model: {why}. Label more items", file=sys.stderr)
+    names = ModelNames([arguments.judge] if arguments.judge else [], embedder=arguments.embedder)
+    with open_models(arguments, names) as (opened, _registry):
+        models = replace(opened, judging=Judging(arguments.scoring))
+        found = finish_with(models, lambda: trained_on(labels, benchmark, models, plan))
+        if arguments.hosted:
+            for path, lines in write_hosted(sides(labels, plan), arguments.hosted, models.prompts, plan.seed).items():
+                print(f"{counted(lines, 'line')}: {path}")
+    folder.save(found.validator, arguments.out)
+    write_object(arguments.out / evaluate.CURVES, found.to_json())
+    for form, result in found.forms.items():
+        _tell(form, result)
+    if (picked := found.picked) is not None:
+        print(f"cloze: {counted(picked.model.n, 'statement')}")
+        print(f"  the experts' word: model {_shown(picked.model)}, a word at random {picked.chance:.3f}")
+        print(f"  {counted(picked.unpickable, 'term')} that cannot be picked")
+    print(f"validator: {arguments.out}")
+    return NO_VALUE if any(one.left_out for one in found.forms.values()) else 0
+
+
+def _tell(form: str, result: Result) -> None:
+    print(f"{form}: {result.valid:,} valid, {result.invalid:,} invalid")
+    print(f"  AUC on held-out items {_shown(result.auc)}")
+    means = evaluate.means(result.precision)
+    print(f"  mean precision: {', '.join(f'{way} {value:.3f}' for way, value in means.items())}")
+    print(f"  active order of labels against random order, AUC {_shown(result.curves.gain, '+')}")
+    for left_out in result.left_out:
+        print(f"not judged: {left_out}", file=sys.stderr)
+    low = result.auc.value if result.auc.low is None else result.auc.low
+    if low is not None and low <= 0.5:
+        print(f"Warning: {form}: not shown to be better than chance; label more items", file=sys.stderr)
+
+
+def _shown(one: Estimate, sign: str = "") -> str:
+    if one.value is None:
+        return f"none: {one.reason}"
+    ends = (
+        f"{one.low:{sign}.3f} to {one.high:{sign}.3f}" if one.low is not None and one.high is not None else one.reason
+    )
+    return f"{one.value:{sign}.3f} ({ends})"
+
+
+def _read(path: Path, items: list[Item]) -> Labels:
+    """Labels; what is left out of them is printed."""
+    labels = read_labels(path, items)
+    for notice in (*labels.notices, *(f"omitted: {left_out}" for left_out in labels.left_out)):
+        print(notice, file=sys.stderr)
+    return labels
+
+
+def label(arguments: argparse.Namespace) -> int:
+    items = items_of(arguments.benchmark)
+    labels = _read(arguments.labels, items)
+    made = checked(items, labels)
+    known = {item.id: item.status for item in made}
+    found = Counter(known.get(item.id, "absent") for item in labels.items)
+    absent, dropped = found.pop("absent", 0), found.pop("dropped", 0)
+    if not found:
+        raise UserError(f"{arguments.labels} has no label of an item in {arguments.benchmark}; name its benchmark")
+    write_applied(made, arguments.benchmark, arguments.out)
+    for count, why in (
+        (absent, "of an item that is not in the benchmark"),
+        (dropped, "of an item that an audit dropped"),
+    ):
+        if count:
+            print(f"{counted(count, 'label')} {why}: omitted", file=sys.stderr)
+    print(", ".join(f"{count:,} {status}" for status, count in sorted(found.items())))
+    print(f"items: {arguments.out}")
+    return 0
+
+
+def _given(arguments: argparse.Namespace) -> tuple[Validator, list[Item], Labels, ModelNames]:
+    """What `apply`, `next` and `estimate` read."""
+    validator, items = folder.load(arguments.validator), items_of(arguments.benchmark)
+    labels = _read(arguments.labels, items) if arguments.labels else Labels()
+    file = arguments.validator / folder.FILE
+    embedder = arguments.embedder or trusting(arguments).model_of(file, validator.encoder.name)
+    return validator, items, labels, ModelNames(embedder=embedder)
+
+
+def apply(arguments: argparse.Namespace) -> int:
+    validator, items, labels, names = _given(arguments)
+    threshold = validator.threshold if arguments.threshold is None else arguments.threshold
+    chosen = [item for item in items if use.open_to(item)]
+    names = replace(names, judges=[arguments.judge] if arguments.judge else [])
+    with open_models(arguments, names) as (opened, _registry):
+        models = replace(opened, judging=Judging(arguments.scoring))
+
+        async def work() -> list[Item]:
+            if arguments.judge:
+                p, left_out = await use.judged(chosen, models, 2 * arguments.concurrency)
+                for one in left_out:
+                    print(f"not judged: {one}", file=sys.stderr)
+            else:
+                p, _ = await use.confidences(validator, chosen, models)
+            return await use.with_terms(validator, use.applied(items, p, threshold), models)
+
+        made = finish_with(models, work)
+    use.write_applied(made, arguments.benchmark, arguments.out, validator)
+    for form in sorted({item.form for item in items}):
+        own = [item for item in made if item.form == form and "validator" in item.meta]
+        valid = sum(item.usable for item in own)
+        if own and form == "cloze":
+            print(f"{form}: {counted(len(own), 'term')} picked")
+        elif own:
+            print(f"{form}: {valid:,} valid, {len(own) - valid:,} invalid")
+        if left := sum(item.form == form for item in chosen) - len(own):
+            print(f"{form}: {counted(left, 'item')} left as they are: no verdict, or no model of this form")
+    if checked := len(items) - len(chosen):
+        print(f"{counted(checked, 'item')} left as they are: checked by people, or dropped by an audit")
+    for name, kept, every in use.precision(made, labels, validator) if arguments.labels else ():
+        print(
+            f"{name}: precision {_shown(kept)} of {kept.n:,} kept items with a label; all {every.n:,}: {_shown(every)}"
+        )
+    print(f"items: {arguments.out}")
+    return 0
+
+
+def next_(arguments: argparse.Namespace) -> int:
+    format_of(arguments.out, "--out ")
+    validator, items, labels, names = _given(arguments)
+    with open_models(arguments, names) as (models, _registry):
+        drop = {"drop_above": arguments.drop_above, "seed": arguments.seed}
+        found = finish_with(models, lambda: use.next_items(validator, items, labels.items, models, arguments.n, **drop))
+    if not found:
+        print("longmark: no item is left to label: all are labelled, dropped, or of another form", file=sys.stderr)
+        return NO_VALUE
+    write_records(found, arguments.out, asdict, ("item", "priority", "form"))
+    print(f"{counted(len(found), 'item')} to label: {arguments.out}")
+    return 0
+
+
+def estimate(arguments: argparse.Namespace) -> int:
+    validator, items, labels, names = _given(arguments)
+    with open_models(arguments, names) as (models, _registry):
+        p, _ = finish_with(models, lambda: use.confidences(validator, items, models))
+    shares = use.share_valid(p, items, labels, validator)
+    for form, one in shares.items():
+        print(f"{form}: {one.labelled:,} labelled, {one.unlabelled:,} more items")
+        print(f"  share valid {_shown(one)}")
+        if one.human is not None:
+            print(f"  from the labels alone {_shown(one.human)}")
+    if not shares:
+        print(
+            "longmark: the validator has no model for the forms of these items; nothing is estimated", file=sys.stderr
+        )
+    return 0 if any(one.low is not None for one in shares.values()) else NO_VALUE

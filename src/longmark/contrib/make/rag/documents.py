@@ -1,0 +1,271 @@
+"""Documents to index: a folder of text, Markdown, HTML, EPUB, PDF and record files, or one such file.
+
+Documents are read one at a time.
+
+A record of a JSON Lines, JSON, CSV, TSV or Parquet file is a document: its text under `text` (or `content`,
+`page_content`, `passage`, `abstract`, or what a mapping says), with `title` and `id` if it has them; the title becomes
+the text's first paragraph. Other fields are ignored. The text of a PDF file is that of its pages, by pypdf; that of
+HTML and EPUB files is their paragraphs (markup.py says what is left out). Pictures are not read. What cannot
+be read is an `Unread`, one line for each; files of other kinds are counted, not read.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import accumulate
+from pathlib import Path
+from typing import Any
+
+from longmark.contrib.make.rag.markup import HTML, Headings, epub_text, html_text
+from longmark.errors import UnknownName, UserError, library
+from longmark.records import sources
+from longmark.records import values as check
+from longmark.records.files import one_line
+
+MARKDOWN = frozenset({".md", ".markdown"})
+TEXT = frozenset({".txt", ".text"}) | MARKDOWN
+READ = TEXT | sources.KINDS.keys() | {".pdf", ".epub"} | HTML
+FIELDS = ("id", "title", "text")
+LARGEST = 256 << 20  # bytes of a text or PDF file: they are read at once
+
+MOST_PAGES = 20_000  # of a PDF file
+
+_MARKDOWN_HEADING = re.compile(r"^##?[ \t]+(\S.*?)[ \t#]*$", re.MULTILINE)
+_TEXTS = ("text", "content", "page_content", "passage", "abstract")
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """id: the file's path within the folder, or the record's own id, else `path:line`. record: for a record, its file's
+    path within the folder and its line (JSON, Parquet: its number). pages: where each page of a PDF begins in the text,
+    (): it has none. headings: those of the first two levels in HTML, EPUB and Markdown, and where they begin."""
+
+    id: str
+    text: str
+    record: tuple[str, int] | None = None
+    pages: tuple[int, ...] = ()
+    headings: Headings = ()
+
+    def page_at(self, place: int) -> int | None:
+        """The page, from 1, of a place in the text."""
+        return bisect_right(self.pages, place) or None
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """What could not be read. where: file, or file:line; why: with the remedy."""
+
+    where: str
+    why: str
+
+    def __str__(self) -> str:
+        return one_line(f"{self.where}: {self.why}")
+
+
+@dataclass
+class Documents:
+    """The documents under a path; iterate to read them. mapping: a record's field (id, title, text) -> its column;
+    other: suffix -> files of that kind, which are not read.
+
+    A link to a file outside the folder is not followed: nobody may have meant to send its text.
+    UserError if there is no such path, a single file of another kind, a folder with nothing to read, or a mapping of
+    another field.
+    """
+
+    path: Path
+    mapping: Mapping[str, str] = field(default_factory=dict)
+    other: Counter[str] = field(default_factory=Counter)
+
+    def __post_init__(self) -> None:
+        for name in self.mapping:
+            if name not in FIELDS:
+                raise UnknownName("field of --map", name, FIELDS, f"A document has {', '.join(FIELDS)}.")
+
+    def __iter__(self) -> Iterator[Document | Unread]:
+        self.other.clear()
+        files = 0
+        for file in self._files():
+            if isinstance(file, Unread):
+                files += 1
+                yield file
+                continue
+            suffix = file.suffix.lower()
+            if suffix not in READ:
+                self.other[suffix or file.name] += 1
+                continue
+            files += 1
+            yield from self._read(file, suffix)
+        if not files:
+            kinds = ", ".join(sorted(READ))
+            found = f" (it has {_counted(self.other)})" if self.other else ""
+            raise UserError(f"{self.path} has no documents{found}; longmark reads {kinds}")
+
+    def left_out(self) -> str | None:
+        """A note on the files of other kinds; None if there is none."""
+        if not self.other:
+            return None
+        count = sum(self.other.values())
+        return f"{count:,} file{'s' if count > 1 else ''} of other kinds ignored: {_counted(self.other)}."
+
+    def _name(self, file: Path) -> str:
+        return file.name if file == self.path else file.relative_to(self.path).as_posix()
+
+    def _check(self, file: Path) -> None:
+        """ValueError if a file is not to be read."""
+        if not file.exists():
+            raise ValueError("is a link to a file that is not there")
+        if not file.is_file():
+            raise ValueError("is not a regular file")
+        inside = Path(os.path.realpath(file)).is_relative_to(os.path.realpath(self.path))
+        if file.is_symlink() and file != self.path and not inside:
+            raise ValueError("is a link to a file outside the folder; copy the file into the folder")
+
+    def _files(self) -> Iterator[Path | Unread]:
+        """The files in their order; after them the folders that cannot be listed."""
+        if self.path.is_file():
+            yield self.path
+            return
+        if not self.path.is_dir():
+            raise UserError(f"{self.path} does not exist")
+        closed: list[OSError] = []
+        for folder, folders, names in os.walk(self.path, onerror=closed.append):
+            folders[:] = sorted(name for name in folders if not name.startswith("."))
+            for name in sorted(names):
+                if not name.startswith("."):
+                    yield Path(folder, name)
+        for error in closed:
+            yield Unread(self._name(Path(error.filename)), f"cannot be read: {error.strerror}")
+
+    def _read(self, file: Path, suffix: str) -> Iterator[Document | Unread]:
+        name = self._name(file)
+        try:
+            self._check(file)
+            if suffix in sources.KINDS:
+                yield from _records(file, name, self.mapping)
+                return
+            if (size := file.stat().st_size) > LARGEST:
+                yield Unread(name, f"has {size >> 20:,} MiB, more than the {LARGEST >> 20} that are read; split it")
+                return
+            pages: tuple[int, ...] = ()
+            headings: Headings = ()
+            if suffix == ".pdf":
+                text, pages = _pdf(file)
+            else:
+                text, headings = _plain(file, suffix)
+        except ValueError as error:
+            yield Unread(name, str(error))
+        except OSError as error:
+            yield Unread(name, f"cannot be read: {error.strerror or error}")
+        else:
+            yield Document(name, text, pages=pages, headings=headings) if text.strip() else Unread(name, "is empty")
+
+
+def _plain(file: Path, suffix: str) -> tuple[str, Headings]:
+    if suffix == ".epub":
+        return epub_text(file, LARGEST)
+    raw = file.read_bytes()
+    if suffix in HTML:
+        return html_text(raw)
+    text = _text(raw)
+    marked = _MARKDOWN_HEADING.finditer(text) if suffix in MARKDOWN else ()
+    return text, tuple((found.start(), found[1]) for found in marked)
+
+
+def _text(raw: bytes) -> str:
+    if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise ValueError("is UTF-16; save it as UTF-8")
+    if b"\0" in raw:
+        raise ValueError("is binary, not text; remove it, or give it its own suffix")
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"is not UTF-8 (byte 0x{raw[error.start]:02X} at {error.start:,}); save it as UTF-8") from None
+
+
+def _records(file: Path, name: str, mapping: Mapping[str, str]) -> Iterator[Document | Unread]:
+    if not file.stat().st_size:
+        yield Unread(name, "is empty")
+        return
+    try:
+        for line, record in sources.records(file, sources.KINDS[file.suffix.lower()]):
+            where = f"{name}:{line}"
+            if isinstance(record, sources.Unreadable):
+                yield Unread(where, record.message)
+                continue
+            try:
+                yield _document(record, name, line, mapping)
+            except ValueError as error:
+                yield Unread(where, str(error))
+    except UserError as error:  # the file as a whole
+        yield Unread(name, str(error).removeprefix(f"{file} "))
+
+
+def _document(record: Any, file: str, line: int, mapping: Mapping[str, str]) -> Document:
+    if not isinstance(record, dict):
+        raise ValueError(f"expected an object with a text, found {check.found(record)}")
+    names = (mapping["text"],) if "text" in mapping else _TEXTS
+    name = next((name for name in names if record.get(name) is not None), None)
+    if name is None:
+        raise ValueError(f"has no text; it is expected under {', '.join(names)}")
+    title_name, id_name = mapping.get("title", "title"), mapping.get("id", "id")
+    try:
+        text = check.text(name, record[name])
+        title = check.text(title_name, record.get(title_name) or "").strip()
+        own_id = None if record.get(id_name) is None else check.name(id_name, record[id_name])
+        if own_id is None and "id" in mapping:
+            raise ValueError(f"has no id; --map expects it under {id_name}")
+    except check.Problem as problem:
+        raise ValueError(str(problem)) from None
+    if not text.strip():
+        raise ValueError(f"{name}: is empty")
+    return Document(own_id or f"{file}:{line}", f"{title}\n\n{text}" if title else text, (file, line))
+
+
+def _pdf(path: Path) -> tuple[str, tuple[int, ...]]:
+    """The pages' texts, a blank line between them, and where each begins. ValueError, with the remedy, if there is no
+    text."""
+    pypdf = library("pypdf", "reading PDF files", "rag")
+    logger = logging.getLogger("pypdf")
+    before = logger.level
+    logger.setLevel(logging.CRITICAL + 1)  # it warns of every small fault that it mends
+    try:
+        with path.open("rb") as file:
+            reader = pypdf.PdfReader(file)
+            if reader.is_encrypted and not reader.decrypt(""):
+                raise _Refused("is encrypted and needs a password; save it without one")
+            if (count := len(reader.pages)) > MOST_PAGES:
+                raise _Refused(f"has {count:,} pages, more than the {MOST_PAGES:,} that are read; split it")
+            pages, size = [], 0
+            for page in reader.pages:
+                # A font may map a glyph to half of a surrogate pair, or to nothing.
+                pages.append(page.extract_text().encode("utf-8", "replace").decode().replace("\0", ""))
+                if (size := size + len(pages[-1])) > LARGEST:
+                    raise _Refused(f"has more than {LARGEST >> 20} Mi characters of text; split it")
+    except (OSError, _Refused):
+        raise
+    except pypdf.errors.DependencyError:
+        raise ValueError("is encrypted with AES; save it without encryption, or: pip install cryptography") from None
+    except Exception as error:  # a broken file makes pypdf fail in many ways
+        reason = " ".join(str(error).split())[:120] or type(error).__name__
+        raise ValueError(f"cannot be read as PDF ({reason}); print it to a new PDF, or remove it") from None
+    finally:
+        logger.setLevel(before)
+    pages = [page.strip() for page in pages]
+    if not any(pages):
+        raise ValueError("has no text (is it a scan?); have its text recognised first, or remove it")
+    starts = accumulate((len(page) + 2 for page in pages[:-1]), initial=0)
+    return "\n\n".join(pages), tuple(starts)
+
+
+class _Refused(ValueError):
+    """A PDF file is not read, for a reason of ours."""
+
+
+def _counted(kinds: Counter[str]) -> str:
+    return ", ".join(f"{count:,} {kind}" for kind, count in kinds.most_common(8))

@@ -1,0 +1,256 @@
+"""HTML and EPUB files as plain text: a paragraph for each block. Headings of the first two levels are noted.
+
+Scripts, navigation, text that is struck out (del, s, strike) and the readings of Japanese words (rt, rp) are left out,
+and so are the soft hyphens and zero-width characters that only say where a line may break. Superscripts and subscripts
+are told from digits (`text.raised`), and formulas (MathML) are written in one line: (a+b)/c, x^2, √(2).
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+import zipfile
+from collections.abc import Mapping
+from itertools import accumulate
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import unquote
+from xml.etree import ElementTree
+
+from longmark.contrib.make.rag.formula import Formula
+from longmark.errors import library
+from longmark.text.raised import lowered, raised
+
+HTML = frozenset({".html", ".htm", ".xhtml"})
+_DROPPED = frozenset(
+    {
+        *("script", "style", "nav", "template", "noscript", "svg", "head", "button", "select"),
+        *("del", "s", "strike", "rt", "rp", "rtc"),
+    }
+)
+_RAISED = frozenset({"sup", "sub"})
+_LONGEST_RAISED = 200  # characters; a longer one is text
+_BREAKS_ONLY = re.compile("[\u00ad\u200b\u2060\ufeff]+")
+_BLOCKS = frozenset(
+    {
+        *("address", "article", "aside", "blockquote", "body", "caption", "center", "dd", "dl", "dt"),
+        *("details", "div", "fieldset", "figcaption", "figure", "footer", "form", "h1", "h2", "h3", "h4"),
+        *("h5", "h6", "header", "hr", "li", "main", "ol", "ul", "p", "pre", "section", "summary", "table"),
+        *("tbody", "td", "th", "tr", "tfoot", "thead"),
+    }
+)
+_CHARSET = re.compile(rb"""charset\s*=\s*["']?\s*([\w.:-]+)""", re.IGNORECASE)
+_CONTAINER = "META-INF/container.xml"
+_HEADINGS = ("h1", "h2")
+_BETWEEN = "\n\n"
+_BREAK = "\0"  # in place of <br>
+_SPACE = re.compile(r"\s+")
+_BROKEN = re.compile(f" ?{_BREAK} ?")
+MOST_TAGS = 1_500_000  # of a page, or of all the pages of a book: reading them takes two seconds
+_LEAST_DEPTH, _MOST_STEPS, _FED = 256, 5 * 10**8, 1 << 16  # of open elements, steps through them, bytes fed at once
+
+Headings = tuple[tuple[int, str], ...]  # where each begins in a text, and its words
+
+
+class _Raised(NamedTuple):
+    """A sup or sub that has begun. at: how many pieces of text were before it; links: how many had begun; linked: a
+    link begins just before it."""
+
+    tag: str
+    at: int
+    links: int
+    linked: bool
+
+
+class _Text:
+    """Collects the paragraphs of a page, as lxml's parser tells of it: every element that begins also ends. deepest:
+    how many elements may stand in each other."""
+
+    def __init__(self, deepest: int) -> None:
+        self.paragraphs: list[str] = []
+        self.headings: list[int] = []  # which paragraphs they are
+        self._words: list[str] = []
+        self._depth, self._deepest = 0, deepest
+        self._dropped = self._verbatim = 0  # elements of these kinds that have not ended
+        self._links, self._link_at = 0, -1  # how many began; where the one that has not ended did
+        self._raised: list[_Raised] = []  # those that have not ended
+        self._formula: Formula | None = None
+        self._in_formula = 0  # elements in it that have not ended
+        self._after_formula = False
+
+    def start(self, tag: str, attributes: Mapping[str, str]) -> None:
+        self._depth += 1
+        if self._depth > self._deepest:
+            raise ValueError(f"has {self._depth:,} elements in each other, too many to be read; save it as text")
+        if self._formula:
+            self._in_formula += 1
+            self._formula.start(tag)
+            return
+        if tag in _DROPPED:
+            self._dropped += 1
+        if tag in _BLOCKS:
+            self._end()
+            self._verbatim += tag == "pre"
+        elif self._dropped:
+            return
+        elif tag == "br":
+            self._words.append(_BREAK)
+        elif tag == "math":
+            self._formula = Formula(attributes.get("alttext", ""))
+        elif tag in _RAISED:
+            self._raised.append(_Raised(tag, len(self._words), self._links, self._link_at == len(self._words)))
+        elif tag == "a":
+            self._links += 1
+            self._link_at = len(self._words)
+
+    def end(self, tag: str) -> None:
+        self._depth -= 1
+        if self._formula:
+            self._end_in_formula()
+            return
+        if tag in _DROPPED:
+            self._dropped -= 1
+        if tag in _BLOCKS:
+            before = len(self.paragraphs)
+            self._end()
+            if tag in _HEADINGS and len(self.paragraphs) > before:
+                self.headings.append(before)
+            self._verbatim -= tag == "pre"
+        elif tag in _RAISED and not self._dropped and self._raised and self._raised[-1].tag == tag:
+            self._end_raised(self._raised.pop())
+        elif tag == "a":
+            self._link_at = -1
+
+    def data(self, data: str) -> None:
+        if self._formula:
+            self._formula.data(data)
+        elif not self._dropped and (data := _BREAKS_ONLY.sub("", data)):
+            parted = self._after_formula and data[0].isalnum()
+            self._words.append(f" {data}" if parted else data)
+            self._after_formula = False
+
+    def _end_in_formula(self) -> None:
+        if self._formula and self._in_formula:
+            self._in_formula -= 1
+            self._formula.end()
+        elif self._formula:
+            text, self._formula = self._formula.text(), None
+            parted = bool(self._words) and self._words[-1][-1:].isalnum()
+            self._words.append(f" {text}" if parted else text)
+            self._after_formula = True
+
+    def _end_raised(self, begun: _Raised) -> None:
+        """Writes a superscript or subscript in plain characters, if it is short."""
+        text = self._short_text(begun.at)
+        if text is None or _BREAK in text:
+            return
+        if begun.tag == "sub":
+            plain = lowered(text)
+        else:
+            before = "".join(self._words[max(0, begun.at - 3) : begun.at])
+            plain = raised(text, before, linked=begun.linked or self._links > begun.links)
+        self._words[begun.at :] = [plain]
+
+    def _short_text(self, at: int) -> str | None:
+        """What was collected from a place on; None if it is long."""
+        length = 0
+        for place in range(len(self._words) - 1, at - 1, -1):
+            length += len(self._words[place]) + 1
+            if length > _LONGEST_RAISED:
+                return None
+        return "".join(self._words[at:])
+
+    def _end(self) -> None:
+        self._raised.clear()
+        self._link_at = -1
+        self._after_formula = False
+        if not self._words:
+            return
+        text, self._words = "".join(self._words), []
+        text = text.replace(_BREAK, "\n") if self._verbatim else _BROKEN.sub("\n", _SPACE.sub(" ", text))
+        if text := text.strip():
+            self.paragraphs.append(text)
+
+    def close(self) -> None:
+        self._end()
+
+
+def _paragraphs(text: str) -> _Text:
+    """The paragraphs of a page, read in a time that grows with its length. ValueError for a page with too many tags.
+
+    An end tag that fits no element costs as many steps as elements are open, so that their product is limited."""
+    etree = library("lxml.etree", "reading HTML and EPUB files", "rag")
+    if (tags := text.count("<")) > MOST_TAGS:
+        raise ValueError(f"has {tags:,} tags, more than the {MOST_TAGS:,} that are read; split it")
+    found = _Text(max(_LEAST_DEPTH, _MOST_STEPS // (text.count("</") + 1)))
+    raw = text.replace("\0", "").encode("utf-8", "replace")
+    if raw.strip():
+        parser = etree.HTMLParser(target=found, encoding="utf-8", huge_tree=True)
+        for start in range(0, len(raw), _FED):
+            parser.feed(raw[start : start + _FED])
+        parser.close()
+    return found
+
+
+def html_text(raw: bytes) -> tuple[str, Headings]:
+    """The text of an HTML file, and its headings; its characters by byte order mark, by `charset` in its first 4,096
+    bytes, or UTF-8. ValueError for characters that it does not have."""
+    named = _CHARSET.search(raw[:4096])
+    encoding = "utf-16" if raw[:2] in (b"\xff\xfe", b"\xfe\xff") else named[1].decode("ascii") if named else "utf-8-sig"
+    try:
+        text = raw.removeprefix(b"\xef\xbb\xbf").decode("utf-8-sig" if encoding.lower() == "utf-8" else encoding)
+    except (LookupError, UnicodeError):
+        raise ValueError(f"is not in its encoding, {encoding}; save it as UTF-8") from None
+    found = _paragraphs(text)
+    starts = list(accumulate((len(one) + len(_BETWEEN) for one in found.paragraphs), initial=0))
+    headings = tuple((starts[at], " ".join(found.paragraphs[at].split())) for at in found.headings)
+    return _BETWEEN.join(found.paragraphs), headings
+
+
+def epub_text(path: Path, most: int) -> tuple[str, Headings]:
+    """The chapters of an EPUB file in their order of reading, a blank line between them, and their headings. most:
+    bytes when unpacked. ValueError, with the remedy, for a file that is none, is encrypted or too large."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            unpacked = _Unpacked(archive, most)
+            if "META-INF/encryption.xml" in archive.namelist() and "rights.xml" in " ".join(archive.namelist()):
+                raise ValueError("is encrypted; save it without encryption")
+            found = [html_text(unpacked.read(name)) for name in _chapters(unpacked)]
+    except (zipfile.BadZipFile, KeyError, ElementTree.ParseError, RuntimeError, NotImplementedError) as error:
+        why = " ".join(str(error).split())[:120] or type(error).__name__
+        raise ValueError(f"cannot be read as EPUB ({why}); save it again, or remove it") from None
+    found = [chapter for chapter in found if chapter[0]]
+    starts = accumulate((len(text) + len(_BETWEEN) for text, _ in found), initial=0)
+    headings = ((start + at, words) for start, (_, own) in zip(starts, found, strict=False) for at, words in own)
+    return _BETWEEN.join(text for text, _ in found), tuple(headings)
+
+
+class _Unpacked:
+    """The files of an archive. most: bytes of all that are read, counted as they are unpacked: what the archive says of
+    their sizes need not be true."""
+
+    def __init__(self, archive: zipfile.ZipFile, most: int) -> None:
+        self._archive, self._most = archive, most
+        self._bytes = self._tags = 0
+
+    def read(self, name: str) -> bytes:
+        with self._archive.open(name) as file:
+            found = file.read(self._most - self._bytes + 1)
+        self._bytes += len(found)
+        self._tags += found.count(b"<")
+        if self._bytes > self._most:
+            raise ValueError(f"has more than {self._most >> 20:,} MiB when unpacked, the most that is read; split it")
+        if self._tags > MOST_TAGS:
+            raise ValueError(f"has {self._tags:,} tags, more than the {MOST_TAGS:,} that are read; split it")
+        return found
+
+
+def _chapters(archive: _Unpacked) -> list[str]:
+    """The names of the HTML files in the package's spine, each once."""
+    container = ElementTree.fromstring(archive.read(_CONTAINER))
+    package = next((node.get("full-path", "") for node in container.iter() if node.tag.endswith("}rootfile")), "")
+    root = ElementTree.fromstring(archive.read(package))
+    files = {node.get("id"): node.get("href", "") for node in root.iter() if node.tag.endswith("}item")}
+    order = [files.get(node.get("idref")) for node in root.iter() if node.tag.endswith("}itemref")]
+    folder = posixpath.dirname(package)
+    return list(dict.fromkeys(posixpath.normpath(posixpath.join(folder, unquote(href))) for href in order if href))

@@ -1,0 +1,112 @@
+"""Features of an item: vectors of an embedder, and numbers from the audits and the texts.
+
+Vectors: question with options and answer; the mean of the passages' pieces. Numbers, one for each name in `NUMBERS`,
+None if an item does not have it: the mean of the labelled items is then used.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from longmark.contrib.make.validator.prompts import answer_of, question_of
+from longmark.models.handles import Models
+from longmark.records.benchmark import Item
+from longmark.stats.samples import Floats
+from longmark.text.overlap import overlap
+from longmark.text.pieces import pieces
+
+PIECE = 900  # bytes of a passage that are embedded at once: MiniLM reads 256 tokens
+
+
+def _plain(item: Item) -> str:
+    return (item.options or {}).get(item.answer or "", item.answer or "")
+
+
+def _length(text: str) -> float:
+    return math.log1p(len(text.split()))
+
+
+def _texts(item: Item) -> list[str]:
+    return [one.text for one in item.passages]
+
+
+def _mark(name: str) -> Callable[[Item], float | None]:
+    def read(item: Item) -> float | None:
+        value = item.marks.get(name)
+        if isinstance(value, list):
+            return float(bool(value))
+        return float(value) if isinstance(value, int | float) and math.isfinite(value) else None
+
+    return read
+
+
+OF_ITEM: Mapping[str, Callable[[Item], float | None]] = {
+    "question_words": lambda item: _length(item.question),
+    "answer_words": lambda item: _length(_plain(item)),
+    "answer_in_passages": lambda item: overlap(_plain(item), _texts(item)) if item.passages else None,
+    "question_in_passages": lambda item: overlap(item.question, _texts(item)) if item.passages else None,
+    "reasoning": lambda item: float(item.level == "reasoning"),
+    "hypothetical": lambda item: float(item.level == "hypothetical"),
+    "self_consistency": _mark("self_consistency"),
+    "other_right": _mark("other_right"),
+    "longest_is_key": _mark("longest_is_key"),
+    "answerable_without_book": _mark("answerable_without_book"),
+}
+COSINES = ("answer_near_passage", "question_near_passage", "answer_near_question")
+NUMBERS = (*OF_ITEM, *COSINES)
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """vectors: (items, 2 x width), each half a unit vector or zeros; numbers: (items, names), NaN where unknown."""
+
+    vectors: Floats
+    numbers: Floats
+    names: tuple[str, ...] = NUMBERS
+
+    def __getitem__(self, rows: Any) -> Inputs:
+        return Inputs(self.vectors[rows], self.numbers[rows], self.names)
+
+    def __len__(self) -> int:
+        return len(self.vectors)
+
+
+async def inputs_of(items: Sequence[Item], models: Models) -> Inputs:
+    """Embeds every text once; equal texts, such as passages that items share, cost one call."""
+    parts = {text: pieces(text, PIECE) for item in items for text in _texts(item)}
+    about = [(f"{question_of(item)}\n{answer_of(item)}", item.question, _plain(item)) for item in items]
+    vectors = await embedded(
+        [*(one for some in parts.values() for one in some), *(one for some in about for one in some)], models
+    )
+    nothing = np.zeros_like(next(iter(vectors.values()), np.zeros(1)))
+    rows, numbers = [], []
+    for item, texts in zip(items, about, strict=True):
+        whole, question, answer = (vectors.get(text, nothing) for text in texts)
+        near = [vectors[piece] for text in _texts(item) for piece in parts[text]]
+        mean = _unit(np.mean(near, axis=0)) if near else nothing
+        rows.append(np.concatenate([whole, mean]))
+        cosines = [max((float(one @ piece) for piece in near), default=math.nan) for one in (answer, question)]
+        own = [math.nan if (value := read(item)) is None else value for read in OF_ITEM.values()]
+        numbers.append([*own, *cosines, float(answer @ question)])
+    if not items:
+        return Inputs(np.zeros((0, 0)), np.zeros((0, len(NUMBERS))))
+    return Inputs(np.array(rows), np.array(numbers))
+
+
+async def embedded(texts: Sequence[str], models: Models) -> dict[str, Floats]:
+    """Text -> unit vector, of all texts that are not blank."""
+    wanted = list(dict.fromkeys(text for text in texts if text.strip()))
+    found = np.array(await models.embed(wanted), dtype=np.float64) if wanted else np.zeros((0, 1))
+    return dict(zip(wanted, _unit(found), strict=True))
+
+
+def _unit(vectors: Floats) -> Floats:
+    """Vectors of length 1; zeros stay."""
+    lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
+    result: Floats = vectors / np.where(lengths > 0, lengths, 1.0)
+    return result

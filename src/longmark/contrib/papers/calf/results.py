@@ -1,0 +1,281 @@
+"""The arithmetic of a CALF study: how often metrics, and baselines, make the human choice.
+
+Accuracy is the share of pairs on which a metric makes the human choice: a, b or tie. Pairs without a human choice,
+or without one of the metric, are left out and counted. Intervals and tests take pairs of one question together.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
+from itertools import accumulate
+
+from longmark.analysis.grid import Compared, compared
+from longmark.analysis.metaeval.agreement import Agreement, RatedItems, agreeing, agreement
+from longmark.analysis.metaeval.choice_sample import TIE, ChoiceMetric, ChoiceSample, Made
+from longmark.analysis.metaeval.options import MetaevalOptions
+from longmark.analysis.metaeval.results import clusters_of
+from longmark.contrib.papers.calf.rows import Facts, Judge, Read
+from longmark.errors import UserError
+from longmark.records.pair import EXPANSION_CHECKS
+from longmark.scores.labels import MOST_GROUPS
+from longmark.scores.readings import best, readings
+from longmark.stats.results import Estimate
+
+MODES = {"human/human": "H/H", "human/model": "H/M", "model/model": "M/M"}
+"""The modes of comparison (section 3.3), and their names in the paper's table 4."""
+LONGER_WORDS, LONGER_CHARACTERS = "always longer, words", "always longer, characters"
+FIRST, MODEL = "always first", "always model"
+BASELINES = (LONGER_WORDS, LONGER_CHARACTERS, FIRST, MODEL)
+NO_SECOND = "no second rater"
+CHECKED = "references checked"
+ORDERS = ("same choice", "chooses the first shown", "right in both", "accuracy, a first", "accuracy, b first")
+VOTES = ("among the votes", "plurality", "all the same")
+SPLIT = ("the rest", "the rest, with band", "gain", "development")
+
+Rows = Sequence[int]
+"""Places of pairs."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CalfOptions:
+    """alpha: of tests, intervals are at 1 - alpha; seed: of all sampling; development: the share of questions on which
+    tie bands and the best metric are chosen (0: none); worst: disagreements shown of each metric."""
+
+    alpha: float = 0.05
+    seed: int = 0
+    development: float = 0.0
+    worst: int = 5
+
+    def __post_init__(self) -> None:
+        MetaevalOptions(alpha=self.alpha)
+        if not 0 <= self.development < 1:
+            raise UserError(f"--development {self.development}: expected a share of the questions, 0 or below 1")
+
+
+class Results:
+    """The results of the pairs and choices that were read."""
+
+    def __init__(self, found: Read, options: CalfOptions) -> None:
+        self.read, self.options, self.pairs = found, options, found.pairs
+        self.notices: list[str] = []
+        self.levels = MetaevalOptions(alpha=options.alpha, seed=options.seed)
+        self.gold = [pair.gold for pair in self.pairs]
+        self.sample = ChoiceSample(self.gold, [pair.question for pair in self.pairs], self.levels)
+        read_nothing = {one.name: one for one in baselines(self.pairs)}
+        if taken := found.judges.keys() & read_nothing:
+            raise UserError(f"meta.verdicts: {min(taken)!r} is the name of a baseline; give the verdicts another name")
+        self.judges = found.judges | read_nothing
+        self.chosen: dict[str, Made] = {name: judge.made(len(self.pairs)) for name, judge in self.judges.items()}
+        self.right = {name: self.sample.right(made) for name, made in self.chosen.items()}
+        self.of_orders, self.of_votes = cache(self._of_orders), cache(self._of_votes)
+        self.of_split, self.band = cache(self._of_split), cache(self._band)
+
+    @cached_property
+    def metrics(self) -> list[ChoiceMetric]:
+        """All judges, baselines last."""
+        count = len(self.pairs)
+        return [
+            self.sample.metric(
+                name,
+                "baseline" if judge.baseline else "",
+                {} if judge.baseline else {why.status: why.count for why in judge.unscored(count)},
+                self.chosen[name],
+            )
+            for name, judge in self.judges.items()
+        ]
+
+    @cached_property
+    def differences(self) -> tuple[Compared, ...]:
+        """Paired tests of every two judges, adjusted together by Holm."""
+        right = self.right
+        return compared(right, lambda a, b: self.sample.difference(right[a], right[b]), self.options.alpha)
+
+    @property
+    def best_baseline(self) -> ChoiceMetric | None:
+        """Of the baselines that choose on every pair that people decided."""
+        whole = [
+            one for one in self.metrics if one.direction and not one.accuracy.missing and one.accuracy.value is not None
+        ]
+        return max(whole, key=lambda one: one.accuracy.value or 0.0, default=None)
+
+    def best(self, names: Iterable[str], parts: Sequence[Rows], ties: bool = True) -> str | None:
+        """The most accurate on the pairs that all choose on, which is so with a missing choice counted as wrong, too;
+        None: undecided. parts: pairs, whose accuracies are averaged; ties False: without those on which people tied. A
+        baseline counts where it chooses on every pair (what it does not apply to is no silence), a judge where it chose
+        at all."""
+        decided = [[row for row in rows if self.gold[row] and (ties or self.gold[row] != TIE)] for rows in parts]
+        of = {name: [{str(row): self.right[name][row] for row in rows} for rows in decided] for name in names}
+        for name, its in list(of.items()):
+            missing = [right is None for part in its for right in part.values()]
+            if all(missing) or (self.judges[name].baseline and any(missing)):
+                del of[name]
+        if not all(decided):
+            return None
+        return best(readings([{name: its[place] for name, its in of.items()} for place in range(len(parts))]))
+
+    @cached_property
+    def subjects(self) -> dict[str, Rows]:
+        return self._groups(lambda pair: pair.subject)
+
+    @cached_property
+    def modes(self) -> dict[str, Rows]:
+        found = self._groups(lambda pair: pair.mode)
+        return {mode: found[mode] for mode in MODES if mode in found}
+
+    @cached_property
+    def categories(self) -> dict[str, Rows]:
+        return self._groups(lambda pair: pair.category)
+
+    def _groups(self, of: Callable[[Facts], str]) -> dict[str, Rows]:
+        """The pairs of each value, in the order of the values; those without one are in no group."""
+        names = sorted({of(pair) for pair in self.pairs} - {""})
+        if len(names) > MOST_GROUPS:
+            self.notices.append(f"{len(names):,} groups such as {names[0]!r} are too many (at most {MOST_GROUPS}).")
+            return {}
+        return {name: self.where(lambda pair, name=name: of(pair) == name) for name in names}  # type: ignore[misc]
+
+    def where(self, test: Callable[[Facts], bool | None], among: Rows | None = None) -> list[int]:
+        places = range(len(self.pairs)) if among is None else among
+        return [place for place in places if test(self.pairs[place])]
+
+    def accuracy(self, name: str, rows: Rows, ties: bool = True) -> Estimate:
+        """On these pairs; ties False: without those on which people tied (table 15)."""
+        its, right = self.sample.of(rows), [self.right[name][row] for row in rows]
+        counted = [gold is not None and (ties or gold != TIE) for gold in its.gold]
+        found = its.rate([r if known else None for r, known in zip(right, counted, strict=True)])
+        return replace(found, missing=sum(counted) - found.n)
+
+    def same(self, one: str, other: str, rows: Rows) -> Estimate:
+        """How often two judges make the same choice (figures 3 and 9 to 11)."""
+        a, b = ([self.chosen[name][row] for row in rows] for name in (one, other))
+        return self.sample.of(rows).same(a, b)
+
+    # Orders and votes -------------------------------------------------------------------------------------------------
+
+    def _of_orders(self, name: str) -> dict[str, Estimate]:
+        """Of a judge that saw pairs in one order or both: the same choice in both; of its decisions, those for the
+        answer shown first; right in both; its accuracy with either answer shown first."""
+        sample, shown = self.sample, [self.judges[name].orders.get(row, {}) for row in range(len(self.pairs))]
+        by = {first: sample.right([one.get(first) for one in shown]) for first in ("a", "b")}
+        twice = [None if None in both else float(all(both)) for both in zip(by["a"], by["b"], strict=True)]
+        places = [(row, first == made) for row, one in enumerate(shown) for first, made in one.items() if made != TIE]
+        same = sample.share([one["a"] == one["b"] if len(one) > 1 else None for one in shown])
+        first = sample.of(row for row, _ in places).share([first for _, first in places])
+        return dict(zip(ORDERS, (same, first, *map(sample.rate, (twice, by["a"], by["b"]))), strict=True))
+
+    def _of_votes(self, name: str, subject: str) -> dict[str, Estimate]:
+        """Of a judge with several votes on each pair (figure 2): the human choice is among them; it is that of most;
+        all are the same. subject: "" for all pairs."""
+        rows = self.subjects[subject] if subject else range(len(self.pairs))
+        its, given = self.sample.of(rows), [(self.gold[row], self.judges[name].votes.get(row)) for row in rows]
+        among = its.share([None if gold is None or votes is None else gold in votes for gold, votes in given])
+        plurality = its.rate([self.right[name][row] if self.judges[name].votes.get(row) else None for row in rows])
+        same = its.share([None if votes is None else len(set(votes)) == 1 for _, votes in given])
+        return dict(zip(VOTES, (among, plurality, same), strict=True))
+
+    # People -----------------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def disputed(self) -> list[int]:
+        """Pairs on which raters chose differently."""
+        return self.where(lambda pair: pair.disputed)
+
+    @cached_property
+    def undisputed(self) -> list[int]:
+        return self.where(lambda pair: pair.disputed is False)
+
+    @cached_property
+    def people(self) -> Agreement:
+        """Coefficients, the human ceiling, each rater."""
+        questions = clusters_of([pair.question for pair in self.pairs])
+        return agreement(RatedItems([pair.votes for pair in self.pairs], questions), {}, self.chosen, self.levels)
+
+    def agreeing(self, rows: Rows) -> Estimate:
+        """The share of pairs of raters with the same choice (table 2)."""
+        twice = [row for row in rows if len(self.pairs[row].votes) > 1]
+        if not twice:
+            return Estimate(None, None, None, 0, self.levels.level, reason=NO_SECOND)
+        return self.sample.of(twice).rate([agreeing(vote.name for vote in self.pairs[row].votes) for row in twice])
+
+    def expansion_errors(self, rows: Rows) -> dict[str, int]:
+        """Errors of expanded references, one a question, and how many were checked (table 6). An error counts if at
+        least half of the raters' answers report it."""
+        answers: dict[tuple[str, str], list[bool]] = defaultdict(list)
+        for row in rows:
+            for check, wrong in self.pairs[row].checks:
+                answers[self.pairs[row].question, check].append(wrong)
+        errors = Counter(check for (_, check), its in answers.items() if 2 * sum(its) >= len(its))
+        checked = len({question for question, _ in answers})
+        return {**{check: errors[check] for check in EXPANSION_CHECKS}, CHECKED: checked}
+
+    # Development ------------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def tuning(self) -> list[int]:
+        """The pairs of the development split."""
+        questions = split([pair.question for pair in self.pairs], self.options.development, self.options.seed)
+        return self.where(lambda pair: pair.question in questions)
+
+    def _of_split(self, name: str) -> dict[str, Estimate]:
+        """Accuracy on the rest and on the development split; with a band, also on the rest with it, and the gain."""
+        chosen, scores, band = set(self.tuning), self.judges[name].scores, self.band(name)
+        rows = [row for row in range(len(self.pairs)) if row not in chosen]
+        its, right = self.sample.of(rows), [self.right[name][row] for row in rows]
+        found = {"the rest": its.rate(right), "development": self.accuracy(name, self.tuning)}
+        if band is not None:
+            banded = its.right([with_band(*scores[row], band[0]) if row in scores else None for row in rows])
+            found |= {"the rest, with band": its.rate(banded), "gain": its.difference(banded, right)}
+        return found
+
+    def _band(self, name: str) -> tuple[float, float] | None:
+        """Of a metric that scores answers: the band within which two scores tie that is best on the development split,
+        and its accuracy there."""
+        scores = self.judges[name].scores
+        decided = [(row, gold) for row in self.tuning if row in scores and (gold := self.gold[row])]
+        given = [(scores[row][0] - scores[row][1], gold) for row, gold in decided]
+        return best_band(given) if given else None
+
+
+def baselines(pairs: Sequence[Facts]) -> Iterator[Judge]:
+    """Judges that read no text: the longer answer, the first one, the model's. Those that never choose are left out."""
+    made: dict[str, Iterable[str | None]] = {
+        LONGER_WORDS: (None if None in pair.words else with_band(*pair.words, 0) for pair in pairs),  # type: ignore[arg-type]
+        LONGER_CHARACTERS: (with_band(*pair.characters, 0) for pair in pairs),
+        FIRST: ("a" for _ in pairs),
+        MODEL: (pair.model for pair in pairs),
+    }
+    for name, choices in made.items():
+        judge = Judge(name, baseline=True, choices={row: choice for row, choice in enumerate(choices) if choice})
+        if judge.choices:
+            yield judge
+
+
+def with_band(a: float, b: float, band: float) -> str:
+    """The choice of the greater score; a tie if they are at most `band` apart."""
+    return TIE if abs(a - b) <= band else "a" if a > b else "b"
+
+
+def best_band(given: Sequence[tuple[float, str]]) -> tuple[float, float]:
+    """The band with the most right choices, the smallest of equal ones, and its share of right choices.
+
+    given: a - b and the human choice. Bands are 0 and the sizes of the differences: with the i-th the i smallest
+    differences tie, and the others decide as their sign does.
+    """
+    ordered = sorted((abs(difference), difference, gold) for difference, gold in given)
+    ties = [0, *accumulate(gold == TIE for *_, gold in ordered)]
+    signs = [0, *accumulate(gold == with_band(difference, 0, 0) for _, difference, gold in ordered)]
+    right: dict[float, int] = {}
+    for i, (size, *_) in enumerate([(0.0, 0.0, ""), *ordered]):
+        right[size] = ties[i] + signs[-1] - signs[i]  # of equal sizes the last one counts, where all of them tie
+    band = max(right, key=lambda size: (right[size], -size))
+    return band, right[band] / len(given)
+
+
+def split(questions: Sequence[str], share: float, seed: int) -> set[str]:
+    """A share of the questions, drawn by a hash of each: it does not depend on their order or on other questions."""
+    ranked = sorted(set(questions), key=lambda name: hashlib.sha256(f"{seed} {name}".encode()).digest())
+    return set(ranked[: round(share * len(ranked))])

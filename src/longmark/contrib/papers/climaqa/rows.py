@@ -1,0 +1,210 @@
+"""What a ClimaQA study reads: the scores of models under test on the items of a benchmark, and the benchmark itself.
+
+A run is scored answers of `longmark benchmark run`: `question_id` is the item, `task` its form, `meta.setting` the
+setting, `meta.model` the model; a system is a model in a setting. Only scores of the item's own form are read.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from longmark.contrib.make.benchmark import INDEX, items_of
+from longmark.contrib.make.benchmark.seeds import BOOKS
+from longmark.contrib.make.benchmark.settings import DEFAULT, SETTINGS
+from longmark.contrib.make.rag import index as rag_index
+from longmark.contrib.make.validator.labels import families
+from longmark.errors import UserError
+from longmark.metrics.classic.bleu import counts
+from longmark.records import Example, sources
+from longmark.records.benchmark import Form, Item
+from longmark.records.metric_name import under
+from longmark.records.pair import singles
+from longmark.scores.answers import read_answers
+from longmark.scores.files import examples_of, name_of, sources_of
+
+FORMS: tuple[Form, ...] = ("mcq", "freeform", "cloze")
+SILVER, NO_ROW = "silver", "no row"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One score of a table. metric: its name in runs; share: it is 0 or 1."""
+
+    key: str
+    title: str
+    form: str
+    metric: str
+    bounds: tuple[float, float] = (0.0, 1.0)
+    share: bool = False
+
+
+MCQ = Outcome("mcq", "MCQ accuracy", "mcq", "climaqa.mcq", share=True)
+EM = Outcome("em", "Exact match", "cloze", "climaqa.exact_match", share=True)
+PS = Outcome("ps", "Phrase similarity", "cloze", "climaqa.phrase_similarity", (-3.0, 1.0))
+BLEU = Outcome("bleu", "BLEU", "freeform", "classic.bleu@form=climaqa")
+BERT = Outcome("bertscore", "BERTScore", "freeform", "classic.bertscore", (-1.0, 1.0))
+FA = Outcome("fa", "Factual accuracy", "freeform", "climaqa.factual_accuracy")
+OUTCOMES = (MCQ, EM, PS, BLEU, BERT, FA)
+RUN_METRICS = "climaqa,classic.bleu@form=climaqa,classic.bertscore"
+"""What `longmark run --metrics` takes for all of them."""
+
+
+@dataclass(slots=True)
+class System:
+    """A model in a setting. label: the system's name without the setting; model: its name as a model.
+
+    scores: outcome -> item -> score; why: the status of what is unscored; counts: item -> what BLEU is computed from:
+    four counts of shared n-grams, four of all, two lengths.
+    """
+
+    name: str
+    label: str
+    model: str
+    setting: str
+    scores: dict[str, dict[str, float]] = field(default_factory=lambda: {one.key: {} for one in OUTCOMES})
+    why: dict[str, dict[str, str]] = field(default_factory=lambda: {one.key: {} for one in OUTCOMES})
+    counts: dict[str, tuple[int, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Book:
+    """A book of the benchmark. characters, chunks, pages: None where they are not known; items: by form."""
+
+    name: str
+    characters: int | None
+    pages: int | None
+    chunks: int | None
+    items: Mapping[str, int]
+
+
+@dataclass(slots=True)
+class Read:
+    """The items that a run has an answer to, and the systems, in the order of the settings. families: id of an item ->
+    the same for all items of one seed passage; runs: the sources."""
+
+    items: dict[str, Item] = field(default_factory=dict)
+    families: dict[str, str] = field(default_factory=dict)
+    systems: dict[str, System] = field(default_factory=dict)
+    books: list[Book] = field(default_factory=list)
+    runs: list[Path] = field(default_factory=list)
+    notices: list[str] = field(default_factory=list)
+
+    def unscored(self) -> list[str]:
+        """The metrics that have rows and no score of any system."""
+        systems = self.systems.values()
+        rows = [one for one in OUTCOMES if any(system.why[one.key] for system in systems)]
+        return [one.metric for one in rows if not any(system.scores[one.key] for system in systems)]
+
+
+def read(runs: Sequence[Path], benchmark: Path | None) -> Read:
+    """benchmark: of the items; None where there is no run. UserError for a run without answers to its items or without
+    scores of ClimaQA's metrics, and for two runs with different scores of an answer."""
+    found = Read(runs=sources_of(runs) if runs else [])
+    items = {one.id: one for one in items_of(benchmark)} if benchmark is not None else {}
+    found.families = dict(zip(items, families(list(items.values())), strict=True))
+    if benchmark is not None:
+        found.books = list(_books(items.values(), benchmark))
+    if runs:
+        _add_scores(found, _answers(found, items))
+    labels = list(dict.fromkeys(one.label for one in found.systems.values()))
+    order = {name: place for place, name in enumerate(SETTINGS)}
+    ranked = sorted(
+        found.systems.values(), key=lambda one: (labels.index(one.label), order.get(one.setting, len(order)))
+    )
+    found.systems = {one.name: one for one in ranked}
+    return found
+
+
+def _answers(found: Read, items: Mapping[str, Item]) -> dict[str, tuple[Example, System]]:
+    """Id -> the answer and its system, of all runs; adds their items and systems. items: of the benchmark."""
+    answers: dict[str, tuple[Example, System]] = {}
+    for run in found.runs:
+        for one in singles(examples_of(run), run):
+            item = items.get(one.question_id)
+            if item is None:
+                raise UserError(
+                    f"{run}: the item {one.question_id} is not in the benchmark; give the benchmark of these answers "
+                    "as --benchmark"
+                )
+            if one.task != item.form or len(one.references) != 1:
+                raise UserError(
+                    f"{run}: the example {one.id} is not an answer to an item: its task must be {item.form}, with one "
+                    "reference; `longmark benchmark run` writes such answers"
+                )
+            found.items[item.id] = item
+            answers[one.id] = one, _system(found, one, run)
+    return answers
+
+
+def _system(found: Read, example: Example, run: Path) -> System:
+    name = example.system or name_of(run)
+    setting = str(example.meta.get("setting") or DEFAULT)
+    label = name.removesuffix(f"-{setting}")
+    model = str(example.meta.get("model") or label)
+    system = found.systems.setdefault(name, System(name, label, model, setting))
+    if (system.setting, system.model) != (setting, model):
+        raise UserError(
+            f"{run}: the system {name} is {model} in the setting {setting}, and elsewhere {system.model} in the "
+            f"setting {system.setting}; give each its own label (benchmark run --generator LABEL=MODEL)"
+        )
+    return system
+
+
+def _add_scores(found: Read, answers: Mapping[str, tuple[Example, System]]) -> None:
+    scored = read_answers(found.runs)
+    names = {outcome: [one for one in scored.metrics if under(outcome.metric, [one.partition(" (")[0]])]
+             for outcome in OUTCOMES}  # fmt: skip
+    for outcome, several in names.items():
+        if len(several) > 1:
+            raise UserError(
+                f"the runs have different scores of {outcome.metric} for the same answers, {' and '.join(several)}; "
+                "name runs with only one of them"
+            )
+    if not any(names.values()):
+        runs = ", ".join(map(str, found.runs))
+        raise UserError(f"{runs}: no scores of ClimaQA's metrics; use longmark run ANSWERS --metrics {RUN_METRICS}")
+    found.notices += scored.notices
+    for outcome, metric in ((outcome, metric) for outcome, several in names.items() for metric in several):
+        if metric in scored.mixed:
+            found.notices.append(f"{metric} was scored in several ways (parameters or models differ); its scores are "
+                                 "not comparable.")  # fmt: skip
+        found_here: dict[int, str | float] = {**scored.unscored[metric]}
+        found_here |= {place: score for place, score in enumerate(scored.scores[metric].tolist()) if score == score}
+        for place, score in found_here.items():
+            name = scored.answers[place].example_id
+            if name not in answers:
+                raise UserError(f"the runs have a score of the unknown example {name}; give folders of longmark run")
+            example, system = answers[name]
+            if example.task != outcome.form:
+                continue
+            if isinstance(score, str):
+                system.why[outcome.key][example.question_id] = score
+                continue
+            system.scores[outcome.key][example.question_id] = score
+            if outcome is BLEU:
+                made = counts(example.answer or "", example.references)
+                system.counts[example.question_id] = (*made.shared, *made.total, made.answer, made.reference)
+
+
+def _books(items: Iterable[Item], benchmark: Path) -> Iterator[Book]:
+    """Every book of the benchmark's folder, and of the usable items."""
+    by: dict[str, Counter[str]] = {}
+    for item in items:
+        if item.usable and item.passages and (name := item.passages[0].book):
+            by.setdefault(name, Counter())[item.form] += 1
+    known: dict[str, Mapping[str, Any]] = {}
+    chunks: Counter[str] = Counter()
+    if (path := benchmark / BOOKS).is_file():
+        known = {str(book["id"]): book for _, book in sources.records(path, "jsonl") if isinstance(book, dict)}
+    if (benchmark / INDEX).is_dir():
+        passages = rag_index.load(benchmark / INDEX).passages
+        chunks.update(passages[number].document for number in range(len(passages)))
+        passages.close()
+    for name in dict.fromkeys([*known, *by]):
+        own = known.get(name, {})
+        pages = len(own.get("pages", ())) or None
+        yield Book(name, own.get("characters"), pages, chunks.get(name), by.get(name, Counter()))

@@ -1,0 +1,135 @@
+"""People's labels of the answers of a SCORE study."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from longmark.contrib.papers.score.plan import ScorePlan
+from longmark.errors import UserError
+from longmark.records.read import Reading
+from longmark.scores import labels as records
+from longmark.scores.labels import FINAL
+from longmark.scores.observations import Observation
+
+RELEVANCE, UTILIZATION = "answer_relevance", "context_utilization"
+SCALES = (RELEVANCE, UTILIZATION)
+_CATEGORIES = {"yes": "yes", "no": "no", "n/a": "n/a", "na": "n/a"}
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """An answer: who gave it, the id of its example, and the question that it shares with other generators' answers."""
+
+    generator: str
+    example: str
+    question: str = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """What a rater gave an answer. value: yes, no or n/a, or a number on a scale."""
+
+    dimension: str
+    item: Item
+    rater: str
+    value: Any
+
+
+@dataclass(frozen=True)
+class Labels:
+    """every: the labels; left_out: dimension that the study does not have -> number of labels; notices: what the file
+    says twice, and names of raters that look the same."""
+
+    every: Sequence[Label]
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    notices: tuple[str, ...] = ()
+
+    @cached_property
+    def by_dimension(self) -> dict[str, dict[Item, dict[str, Any]]]:
+        """What raters gave: dimension or scale -> item -> rater -> value."""
+        found: dict[str, dict[Item, dict[str, Any]]] = {}
+        for one in self.every:
+            if one.rater != FINAL:
+                found.setdefault(one.dimension, {}).setdefault(one.item, {})[one.rater] = one.value
+        return found
+
+    @property
+    def raters(self) -> set[str]:
+        return {one.rater for one in self.every} - {FINAL}
+
+    @property
+    def items(self) -> set[Item]:
+        return {one.item for one in self.every}
+
+    def given(self, dimension: str) -> list[tuple[Item, Any]]:
+        """The labels of each item that count, with the item."""
+        its = [one for one in self.every if one.dimension == dimension]
+        return [(one.item, one.value) for one in records.decisive(its, lambda one: one.item)]
+
+
+def answers_of(plan: ScorePlan) -> dict[str, dict[str, Item]]:
+    """generator -> id of an answer to an original, or of its question -> the answer."""
+    found: dict[str, dict[str, Item]] = {}
+    for generator in plan.generators:
+        items = found.setdefault(generator.label, {})
+        path = plan.answers_path(generator)
+        for example in Reading(path) if path.exists() else ():
+            if example.variant_of is None:
+                item = Item(generator.label, example.id, example.question_id)
+                items.setdefault(example.question_id, item)
+                items[example.id] = item
+    return found
+
+
+def read_labels(path: Path, dimensions: Collection[str], known: Mapping[str, Mapping[str, Item]]) -> Labels:
+    """The labels of a file (JSON Lines, JSON, CSV, TSV or Parquet). known: generator -> id -> the answer.
+
+    Case does not matter in dimensions and labels. BadInput, a line for each record that is wrong; UserError if the file
+    has no label of the study.
+    """
+    names = {_folded(name): name for name in (*dimensions, *SCALES)}
+
+    def read(one: Observation) -> Label:
+        item = _item(one, known)
+        name = one.metric.removesuffix(f".{FINAL}") if one.rater == FINAL else one.metric
+        dimension = names.get(_folded(name), name)
+        value = _label(one.value, is_number=dimension in SCALES) if dimension in names.values() else None
+        return Label(dimension, item, one.rater, value)
+
+    with records.Labels(path, options=records.ColumnOptions(filled=("rater", "label", "value"))) as given:
+        every, notices = given.each(read), tuple(given.notices)
+    labels = [*{(one.dimension, one.item, one.rater): one for one in every if one.value is not None}.values()]
+    if not labels:
+        raise UserError(f"{path} has no label of the study's dimensions: {', '.join((*dimensions, *SCALES))}")
+    return Labels(labels, dict(Counter(one.dimension for one in every if one.value is None)), notices)
+
+
+def _item(one: Observation, known: Mapping[str, Mapping[str, Item]]) -> Item:
+    if not one.system and len(known) > 1:
+        raise ValueError(f"no system: the study has several generators, {', '.join(known)}")
+    generator = one.system or next(iter(known))
+    if generator not in known:
+        raise ValueError(f"system: the study has no generator {generator}; it has {', '.join(known)}")
+    item = known[generator].get(one.example_id)
+    if item is None:
+        raise ValueError(f"item: {generator} has no answer {one.example_id}")
+    return item
+
+
+def _folded(name: str) -> str:
+    """A dimension's name in lower case, with underscores for spaces and hyphens."""
+    return name.casefold().replace(" ", "_").replace("-", "_")
+
+
+def _label(value: float | str, *, is_number: bool) -> float | str:
+    category = _CATEGORIES.get(str(value).strip().casefold())
+    if is_number and isinstance(value, str):
+        raise ValueError(f"label: expected a number, found {value!r}")
+    if not is_number and category is None:
+        raise ValueError(f"label: expected yes, no or n/a, found {value!r}")
+    return value if is_number or category is None else category

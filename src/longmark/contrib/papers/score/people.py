@@ -1,0 +1,299 @@
+"""People's labels of answers: SCORE's tables 5, 11 and 12 and the tables of section 5.2.
+
+    among       items that several people labelled: those on which all agree, percentage of agreeing pairs, kappa
+    by label    every person's label of every item against the evaluator's label of that answer, exact match
+    mismatches  labels that differ from the evaluator's: how many of them on items on which people differ too
+    scales      Spearman's correlation: of people with each other, of people with an evaluator's relevance (masked), of
+                people with a proxy's context utilization (absolute)
+
+The file has a line for each item, rater and dimension (columns: see docs/score-study.md).
+
+The paper does not define an evaluator's label of an answer: here it is the majority of its claims' votes that are not
+n/a, `no` for a tie, `n/a` if there is none. Two people of an item have no order, so the correlation of people with each
+other takes every pair in both orders.
+
+Answers to one question share it, whoever gave them: intervals count and resample questions (`results`; correlations
+leave them out in turn). Fleiss's kappa has one, by BCa, from 15 questions on: below, its upper end lay below the true
+kappa in up to 34 % of simulated samples of 5 answers, and 9 % of 12, where 2.5 % is nominal (docs/score-study.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from itertools import permutations, product
+from typing import Any
+
+from longmark.analysis.grid import Grid
+from longmark.analysis.metaeval.agreement import agreeing, padded
+from longmark.contrib.papers.score.labels import RELEVANCE, SCALES, UTILIZATION, Item, Labels
+from longmark.contrib.papers.score.results import (
+    ABSOLUTE,
+    MASKED,
+    SHARE,
+    SPECIFICITY,
+    AnswerScore,
+    Intervals,
+    Mean,
+    Results,
+    Scores,
+    in_words,
+    mean_of,
+)
+from longmark.contrib.papers.score.utilization import why_not
+from longmark.records import Row
+from longmark.records.evidence import Dimension, Labelled, RaterLabels, VoteLabel
+from longmark.records.metric_name import base_of
+from longmark.report.format import counted
+from longmark.report.tables import Column, Table
+from longmark.stats.agreement import fleiss_kappa
+from longmark.stats.bootstrap import FEWEST_BCA
+from longmark.stats.correlation import correlation
+from longmark.stats.results import Estimate
+
+PEOPLE = "raters"
+_ON_SCALE = {MASKED: RELEVANCE, ABSOLUTE: UTILIZATION}
+
+
+# Agreement ----------------------------------------------------------------------------------------------------------
+
+
+def answer_label(votes: Mapping[VoteLabel, int]) -> VoteLabel:
+    """The label of an answer on a dimension, from the votes on its claims."""
+    if not votes.get("yes", 0) and not votes.get("no", 0):
+        return "n/a"
+    return "yes" if votes.get("yes", 0) > votes.get("no", 0) else "no"
+
+
+@dataclass(frozen=True, slots=True)
+class Among:
+    """People among themselves on a dimension that several labelled. agree: items on which all labels are equal; share:
+    of an item's pairs of labels, those that are equal; kappa: Fleiss's."""
+
+    agree: int
+    disagree: int
+    share: Mean
+    kappa: Estimate
+
+
+def among(labels: Labels, dimensions: Iterable[str], intervals: Intervals) -> dict[str, Among]:
+    """Dimension -> people among themselves."""
+    made = {}
+    for dimension in dimensions:
+        by_item = labels.by_dimension.get(dimension, {})
+        several = {item: list(by_rater.values()) for item, by_rater in by_item.items() if len(by_rater) > 1}
+        if several:
+            given, questions = list(several.values()), [item.question for item in several]
+            agree = sum(len(set(one)) == 1 for one in given)
+            mean = mean_of([agreeing(one) for one in given], questions, intervals, SHARE)
+            made[dimension] = Among(agree, len(given) - agree, mean, _kappa(given, questions, intervals))
+    return made
+
+
+def _kappa(items: Sequence[Sequence[str]], questions: Sequence[str], intervals: Intervals) -> Estimate:
+    """Fleiss's kappa of the items with as many labels as any has; its reason says what is missing."""
+    how: dict[str, Any] = asdict(intervals)
+    kappa = fleiss_kappa(padded(items), clusters=questions, **how)
+    most, count = max(map(len, items)), kappa.clusters or 0
+    fewer = f"kappa excludes {counted(kappa.missing, 'answer')} with fewer than {most} labels" if kappa.missing else ""
+    if kappa.value is None:
+        return replace(kappa, reason=in_words(fewer, f"no kappa: {kappa.reason}"))
+    reason = by_question(kappa.reason or "")
+    if count < FEWEST_BCA:
+        kappa = replace(kappa, low=None, high=None)
+        reason = f"it needs {FEWEST_BCA} questions, and there {'is' if count == 1 else 'are'} {count}"
+    return replace(kappa, reason=in_words(fewer, reason and f"no interval of kappa: {reason}"))
+
+
+def by_question(reason: str) -> str:
+    """A reason of `stats` for a study, whose clusters are questions."""
+    return reason.replace("clusters", "questions").replace("row or cluster", "question").replace("cluster", "question")
+
+
+@dataclass(frozen=True, slots=True)
+class AgainstJudge:
+    """People against an evaluator on a dimension. share: of the labels that agree (missing: those of answers that the
+    evaluator did not judge); mismatches: labels that differ; shared: those of them on items with several labels,
+    contested: on items on which people differ; base: all labels on such items."""
+
+    share: Mean
+    mismatches: int
+    shared: int
+    contested: int
+    base: int
+
+    @property
+    def agree(self) -> int:
+        return self.share.n - self.mismatches
+
+
+def by_label(labels: Labels, results: Results) -> dict[tuple[str, str], AgainstJudge]:
+    """Dimension and evaluator -> people against it."""
+    made = {}
+    for dimension, evaluator in product(results.weights, results.evaluators):
+        given = labels.given(dimension)
+        judged = _by_item(results, results.judged, evaluator, f"{SPECIFICITY}.{dimension}")
+        own = {
+            item: answer_label(one.votes)
+            for item, one in judged.items()
+            if one.votes is not None and one.row.status in ("ok", "undefined")  # else its judge gave no reply
+        }
+        if not given or not own:
+            continue
+        known = [(item, label == own[item]) for item, label in given if item in own]
+        every = labels.by_dimension[dimension].items()
+        differ = {item: len(set(by_rater.values())) > 1 for item, by_rater in every if len(by_rater) > 1}
+        shared = [differ[item] for item, same in known if not same and item in differ]
+        questions = [item.question for item, _ in known]
+        mean = mean_of([float(same) for _, same in known], questions, results.intervals, SHARE)
+        unjudged = len(given) - len(known)
+        why = f"{counted(unjudged, 'label')} of answers that the evaluator did not judge" if unjudged else ""
+        made[dimension, evaluator] = AgainstJudge(
+            replace(mean, missing=unjudged, reason=in_words(why, mean.reason if known else "")),
+            mismatches=sum(not same for _, same in known),
+            shared=len(shared),
+            contested=sum(shared),
+            base=sum(differ.get(item, False) for item, _ in known),
+        )
+    return made
+
+
+def _by_item(
+    results: Results, runs: Mapping[tuple[str, str], Scores], name: str, metric: str
+) -> dict[Item, AnswerScore]:
+    """The rows of an evaluator or a proxy, by answer."""
+    return {
+        Item(generator, one.example, one.question): one
+        for generator in results.generators
+        for one in runs.get((generator, name), {}).get(metric, [])
+    }
+
+
+def on_scales(labels: Labels, results: Results) -> dict[tuple[str, str], Estimate]:
+    """Scale and `raters`, an evaluator or a proxy -> Spearman's correlation of people's ratings with its."""
+    made = {}
+    of_scale = (
+        (RELEVANCE, MASKED, results.evaluators, results.judged),
+        (UTILIZATION, ABSOLUTE, results.proxies, results.proxied),
+    )
+    for scale, metric, names, runs in of_scale:
+        if given := labels.given(scale):
+            items = labels.by_dimension[scale].items()
+            pairs = [(item, *pair) for item, by_rater in items for pair in permutations(by_rater.values(), 2)]
+            made[scale, PEOPLE] = _rho(pairs, 0, results.intervals)
+            for name in names:
+                if scored := _by_item(results, runs, name, metric):
+                    both = [(item, label, scored[item].score) for item, label in given if item in scored]
+                    rows = [(item, label, score) for item, label, score in both if score is not None]
+                    made[scale, name] = _rho(rows, len(given) - len(rows), results.intervals)
+    return made
+
+
+def _rho(rows: Sequence[tuple[Item, float, float]], unscored: int, intervals: Intervals) -> Estimate:
+    x, y, questions = [x for _, x, _ in rows], [y for *_, y in rows], [item.question for item, *_ in rows]
+    rho = correlation(x, y, "spearman", clusters=questions, level=intervals.level)
+    why = f"{counted(unscored, 'label')} of answers without a score" if unscored else ""
+    return replace(rho, missing=unscored, reason=in_words(why, by_question(why_not(rho))))
+
+
+def beside(labels: Labels, generator: str, row: Row) -> Row:
+    """The row with people's labels of its answer and dimension in its evidence, beside the evaluator's label of it."""
+    dimension = _ON_SCALE.get(base_of(row.metric), base_of(row.metric).removeprefix(f"{SPECIFICITY}."))
+    item = Item(generator, row.example_id, row.question_id)
+    given = labels.by_dimension.get(dimension, {}).get(item)
+    if given is None:
+        return row
+    judged = None if dimension in SCALES else Dimension.of(row.evidence)
+    evaluator = {"evaluator": answer_label(judged.votes)} if judged else {}
+    added = Labelled(people=RaterLabels(dimension=dimension, labels=dict(given), **evaluator))
+    return replace(row, evidence={**row.evidence, **added.evidence()})
+
+
+# Tables -------------------------------------------------------------------------------------------------------------
+
+
+def tables(results: Results) -> list[Grid[Any] | Table]:
+    """Tables 5, 11 and 12."""
+    assert results.labels is not None
+    own = among(results.labels, results.weights, results.intervals)
+    judged = by_label(results.labels, results)
+    return [table_5(own, judged, results.evaluators), table_11(own), table_12(judged)]
+
+
+def table_5(own: Mapping[str, Among], judged: Mapping[tuple[str, str], AgainstJudge], every: Sequence[str]) -> Table:
+    """Agreement in percent: of annotators, and of annotators with each evaluator that judged a labelled answer."""
+    evaluators = [name for name in every if any(one == name for _, one in judged)]
+    shares = {(name, PEOPLE): one.share for name, one in own.items()} | {key: one.share for key, one in judged.items()}
+    percent = {key: None if one.value is None else 100 * one.value for key, one in shares.items()}
+
+    def missing(dimension: str) -> str | None:
+        unjudged = [name for name in evaluators if percent.get((dimension, name)) is None]
+        alone = "no answer has labels of two raters" if percent.get((dimension, PEOPLE)) is None else ""
+        return in_words(alone, *(f"{name} judged no labelled answer" for name in unjudged))
+
+    columns = (
+        *(Column("dimension"), Column("raters", places=1, key="annotators")),
+        *(Column(f"raters and {e}", places=1, key=f"annotators_and_{e}") for e in evaluators),
+        Column("reason"),
+    )
+    names = dict.fromkeys([*own, *(dimension for dimension, _ in judged)])
+    lines = [(name, *(percent.get((name, who)) for who in (PEOPLE, *evaluators)), missing(name)) for name in names]
+    return Table("table5", "Agreement in percent (SCORE's table 5)", columns, lines)
+
+
+def table_11(own: Mapping[str, Among]) -> Grid[str]:
+    """People among themselves."""
+    return Grid(
+        "table11",
+        "Agreement of raters (SCORE's table 11)",
+        ("dimension",),
+        list(own),
+        (Column("agree, %", places=1, key="percent"), Column("Fleiss's kappa", places=3, key="kappa")),
+        lambda name, column: own[name].share.scaled(100) if column == "agree, %" else own[name].kappa,
+        unit="items",
+        beside=[Column(name, lambda row, name=name: getattr(own[row], name)) for name in ("agree", "disagree")],  # type: ignore[misc]
+    )
+
+
+def table_12(judged: Mapping[tuple[str, str], AgainstJudge]) -> Grid[Any]:
+    """People against each evaluator, by label."""
+    names = (("agree", "agree"), ("disagree", "mismatches"))
+    return Grid(
+        "table12",
+        "Raters and evaluators (SCORE's table 12)",
+        ("dimension", "evaluator"),
+        list(judged),
+        (Column("agree, %", places=1, key="percent"),),
+        lambda row, _column: judged[row].share.scaled(100),
+        unit="labels",
+        beside=[Column(name, lambda row, at=at: getattr(judged[row], at)) for name, at in names],  # type: ignore[misc]
+    )
+
+
+def mismatch_table(judged: Mapping[tuple[str, str], AgainstJudge]) -> Table:
+    """Whether evaluators differ from people where people differ from each other."""
+
+    def line(key: tuple[str, str], one: AgainstJudge) -> tuple[Any, ...]:
+        why = "no share: no mismatch on an item with several labels" if one.share.n else "no labelled answer was judged"
+        share = one.contested / one.shared if one.shared else None
+        base = one.base / one.share.n if one.share.n else None
+        return (*key, one.mismatches, one.shared, one.contested, share, base, None if one.shared else why)
+
+    columns = (
+        *map(Column, ("dimension", "evaluator", "mismatches")),
+        Column("on items with several labels", key="on_shared_items"),
+        Column("on items where raters differ", key="contested"),
+        *(Column("share", places=3), Column("share of all labels", places=3, key="base"), Column("reason")),
+    )
+    lines = [line(*each) for each in judged.items()]
+    return Table("mismatches", "Mismatches on items where raters differ", columns, lines)
+
+
+def scale_grid(labels: Labels, results: Results) -> Grid[Any]:
+    """Spearman's correlations of section 5.2."""
+    made = on_scales(labels, results)
+    return Grid(
+        *("scales", "Rank correlation with ratings on scales", ("scale", Column("raters and", key="other"))),
+        *(list(made), (Column("Spearman rho", places=3, key="spearman"),), lambda row, _column: made[row]),
+        unit="pairs",
+    )

@@ -1,0 +1,217 @@
+"""Context utilization under each proxy: SCORE's tables 3, 4, 8 and 9 (section 5.1.4, appendix B.2).
+
+    table 4       over answers, CU = mean of an answer's deltas; and over single facts
+    consistency   Pearson's correlation, over answers, of the proxy's confidence given the facts, f(q, C), with that
+                  given the whole passages, f(q, D); as geometric mean of probabilities (table 3) and, if the proxy
+                  gives it, as entropy too (table 8)
+    agreement     of two proxies' scores of the same answers (table 9): Pearson's correlation with its p, as in the
+                  paper; Spearman's, and the mean difference: do the two rank and score alike
+
+Intervals of correlations are by the jackknife on Fisher's scale, of mean differences as those of means (`results`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations, product
+from typing import Any
+
+from scipy import stats as scipy_stats
+
+from longmark.analysis.grid import Grid
+from longmark.contrib.papers.score.results import (
+    ABSOLUTE,
+    RELATIVE,
+    SHARE,
+    UNBOUNDED,
+    AnswerScore,
+    Mean,
+    Results,
+    in_words,
+    mean_of,
+    why_unscored,
+)
+from longmark.contrib.papers.score.tables import means
+from longmark.report.format import counted
+from longmark.report.tables import Column
+from longmark.stats.correlation import correlation
+from longmark.stats.means import Bounds
+from longmark.stats.results import Difference, Estimate
+
+NOISE = 0.01
+"""How far the confidence of a model with llama.cpp can vary from run to run (2 % of f; docs/models.md). The mean CU of
+the paper is .003 to .004 (table 4)."""
+GEOMETRIC, ENTROPY = "geometric mean of probabilities", "entropy"
+_UNITS = {"absolute": (ABSOLUTE, 1), "relative, %": (RELATIVE, 100)}
+"""Of scores: their metric, and what they are multiplied by."""
+
+
+def table_4(results: Results) -> tuple[Grid[Any], Grid[Any]]:
+    """Context utilization of answers; of single facts beside it."""
+    of_answers = {
+        (generator, proxy, score): results.mean(metric, scores.get(metric, [])).scaled(by)
+        for (generator, proxy), scores in results.proxied.items()
+        for score, (metric, by) in _UNITS.items()
+    }
+    within = ", ".join(
+        f"{generator} by {proxy}"
+        for (generator, proxy, score), one in of_answers.items()
+        if score == "absolute" and one.value is not None and abs(one.value) < NOISE
+    )
+    note = within and (
+        f"Mean CU below {NOISE:g}: {within}. The confidence of a model with llama.cpp can vary by about {NOISE:g} from "
+        "run to run, more than the paper's mean CU (.003 to .004); check such means with a transformers model "
+        "(--lm hf:NAME)."
+    )
+    ends = [Column(name, lambda row, at=at: getattr(of_answers[row], at), 4) for name, at in _ENDS]  # type: ignore[misc]
+    title = "Context utilization of answers (SCORE's table 4)"
+    facts = {key: _of_facts(results, scores.get(ABSOLUTE, [])) for key, scores in results.proxied.items()}
+    figures = [
+        Column(f"{name}, %", lambda row, at=at: facts[row][1][at], 2, key=name)  # type: ignore[misc]
+        for at, name in enumerate(("min", "max", "mean"))
+    ]
+    of_table = means("table4", title, ("generator", "proxy", "score"), of_answers, 4, note)
+    return (
+        replace(of_table, beside=(*of_table.beside, *ends)),
+        Grid(
+            *("table4_facts", "Context utilization of single facts", ("generator", "proxy"), list(facts)),
+            *([Column("distracting", places=3)], lambda row, _column: facts[row][0]),
+            unit="facts",
+            beside=figures,
+        ),
+    )
+
+
+_ENDS = (("min", "least"), ("max", "greatest"))
+
+
+def _of_facts(results: Results, scores: Sequence[AnswerScore]) -> tuple[Mean, tuple[float | None, ...]]:
+    """The share of facts that lower the confidence; least, greatest and mean relative delta of facts in percent."""
+    facts = [(fact, one.question) for one in scores if one.facts for fact in one.facts.claims]
+    relative = [100 * fact.relative for fact, _ in facts if fact.relative is not None]
+    others = [one for one in scores if not (one.facts and one.facts.claims)]
+    lower = [float(fact.delta < 0) for fact, _ in facts]
+    mean = mean_of(lower, [question for _, question in facts], results.intervals, SHARE, why_unscored(others))
+    without, unread = len(facts) - len(relative), sum(one.score is not None for one in others)
+    why = in_words(
+        f"the facts of {counted(unread, 'scored answer')} cannot be read" if unread else "",
+        f"{without:,} of {len(facts):,} facts have no relative change" if without else "",
+    )
+    figures = (min(relative), max(relative), sum(relative) / len(relative)) if relative else (None, None, None)
+    return replace(mean, reason=in_words(mean.reason, why)), figures
+
+
+def consistency(results: Results) -> dict[tuple[str, str, str], tuple[Difference, list[tuple[float, float]]]]:
+    """Proxy, generator, measure that the proxy gives -> correlation with its p, and (f(q, C), f(q, D)) of each answer
+    that has both."""
+    made = {}
+    for ((generator, proxy), scores), measure in product(results.proxied.items(), (GEOMETRIC, ENTROPY)):
+        rows = [(one, _pair(one, measure)) for one in scores.get(ABSOLUTE, [])]
+        pairs = [pair for _, pair in rows if pair is not None]
+        if pairs or measure == GEOMETRIC:
+            without = [one for one, pair in rows if pair is None]
+            scored = sum(one.score is not None for one in without)
+            no_pair = f"{scored:,} with a score but without both confidences ({measure})" if scored else ""
+            r = _pearson([a for a, _ in pairs], [b for _, b in pairs], results)
+            why = in_words(why_unscored(without), no_pair, why_not(r))
+            made[proxy, generator, measure] = replace(r, missing=len(without), reason=why), pairs
+    return made
+
+
+def _pearson(x: Sequence[float], y: Sequence[float], results: Results) -> Difference:
+    """Pearson's correlation; p: two-sided, of none, from Student's t with n - 2 degrees."""
+    r = correlation(x, y, level=results.intervals.level)
+    p = None if r.value is None else float(scipy_stats.pearsonr(x, y).pvalue)
+    return Difference(r.value, r.low, r.high, r.n, r.level, r.method, r.reason, p=p)
+
+
+def consistency_grid(name: str, title: str, results: Results, measures: Sequence[str]) -> Grid[Any]:
+    """Tables 3 and 8."""
+    made = {row: r for row, (r, _) in consistency(results).items() if row[2] in measures}
+    return Grid(
+        *(name, title, ("proxy", "generator", "confidence"), list(made)),
+        *([Column("Pearson r", places=3, key="pearson")], lambda row, _column: made[row]),
+        unit="answers",
+        beside=(Column("p", lambda row: made[row].p, kind="p"),),
+    )
+
+
+def _pair(score: AnswerScore, measure: str) -> tuple[float, float] | None:
+    if (facts := score.facts) is None:
+        return None
+    a, b = (of.entropy if measure == ENTROPY else of.confidence for of in (facts, facts.given_the_passages))
+    return None if a is None or b is None else (a, b)
+
+
+@dataclass(frozen=True, slots=True)
+class ProxyAgreement:
+    """Two proxies on a generator's answers. difference: of the first proxy's score minus the second's, of relative
+    scores in percent. missing: answers that one of them did not score."""
+
+    pearson: Difference
+    spearman: Estimate
+    difference: Mean
+
+
+def agreements(results: Results) -> dict[tuple[str, str, str], ProxyAgreement]:
+    """Proxies, generator, absolute or relative -> their agreement."""
+    return {
+        (" and ".join(proxies), generator, score): _agreement(results, generator, proxies, score)
+        for proxies in combinations(results.proxies, 2)
+        for generator in results.generators
+        if all((generator, proxy) in results.proxied for proxy in proxies)
+        for score in _UNITS
+    }
+
+
+def _agreement(results: Results, generator: str, proxies: tuple[str, str], score: str) -> ProxyAgreement:
+    metric, by = _UNITS[score]
+    first, second = (results.proxied[generator, proxy].get(metric, []) for proxy in proxies)
+    others = {one.example: one.score for one in second}
+    both = [
+        (one.score, other, one.question)
+        for one in first
+        if one.score is not None and (other := others.get(one.example)) is not None
+    ]
+    x, y, questions = [a for a, *_ in both], [b for _, b, _ in both], [question for *_, question in both]
+    lo, hi = results.bounds.get(metric, UNBOUNDED)
+    bounds: Bounds = UNBOUNDED if lo is None or hi is None else (lo - hi, hi - lo)
+    mean = mean_of([a - b for a, b in zip(x, y, strict=True)], questions, results.intervals, bounds).scaled(by)
+    r, rho = _pearson(x, y, results), correlation(x, y, "spearman", level=results.intervals.level)
+    whose = zip(proxies, (first, second), strict=True)
+    unscored = "; ".join(f"{name}: {why}" for name, of in whose if (why := why_unscored(of)))
+    missing = len({one.example for one in (*first, *second)}) - len(both)
+    return ProxyAgreement(
+        replace(r, missing=missing, reason=in_words(unscored, why_not(r))),
+        replace(rho, missing=missing, reason=in_words(unscored, why_not(rho))),
+        replace(mean, missing=missing, reason=in_words(unscored, mean.reason)),
+    )
+
+
+def agreement_grids(results: Results) -> list[Grid[Any]]:
+    """Table 9: correlations, and mean differences in a table of their own, so that each fits a page."""
+    made = agreements(results)
+    heads, title = ("proxies", "generator", "score"), "proxies on context utilization (SCORE's table 9)"
+    correlations = (Column("Pearson r", places=3, key="pearson"), Column("Spearman rho", places=3, key="spearman"))
+    return [
+        Grid(
+            *("table9", f"Agreement of {title}", heads, list(made), correlations),
+            lambda row, column: made[row].pearson if column == "Pearson r" else made[row].spearman,
+            unit="answers",
+            beside=(Column("p", lambda row: made[row].pearson.p, kind="p"),),
+        ),
+        Grid(
+            *("table9_differences", f"Differences between {title}", heads, list(made)),
+            *([Column("mean difference", places=4, key="difference")], lambda row, _column: made[row].difference),
+            unit="answers",
+        ),
+    ]
+
+
+def why_not(one: Estimate) -> str:
+    """Why there is no correlation, or no interval of it."""
+    if not one.reason:
+        return ""
+    what = "correlation" if one.value is None else "interval of the correlation"
+    return f"no {what}: {one.reason.removesuffix(', so no interval')}"

@@ -1,0 +1,45 @@
+"""The answers of runs by the cell of the table of scores that they stand in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from longmark.scores.answers import read_answers
+from longmark.scores.files import name_of, shortest_names
+from longmark.scores.paired import BY_EACH, BY_RUN, Scores
+
+Cell = tuple[int, int]
+"""The number of a question, and of a system."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredAnswer:
+    """An answer of a cell. system: its own name, or its run's; names: all that its system goes by; length, digest:
+    characters and hash of its text (`scores.answer_texts`), None if the source has no texts."""
+
+    example_id: str
+    question_id: str
+    cell: Cell
+    system: str
+    names: frozenset[str]
+    length: int | None
+    digest: str | None
+
+
+def answers_of(paths: Sequence[Path], scores: Scores) -> Iterator[ScoredAnswer]:
+    """The answers of runs whose system and question are among the scores'."""
+    questions = {name: place for place, name in enumerate(scores.questions)}
+    runs = shortest_names([manifest.folder for manifest in scores.manifests])
+    for run, path in enumerate(paths):
+        for answer in read_answers([path]).answers.values():
+            own = answer.system or name_of(path)
+            each = {BY_RUN: scores.systems[run], BY_EACH: own if own in scores.systems else f"{own} ({runs[run]})"}
+            system = each.get(scores.by, own)
+            if answer.question_id in questions and system in scores.systems:
+                cell = questions[answer.question_id], scores.systems.index(system)
+                names = frozenset((answer.system, own, system))
+                yield ScoredAnswer(
+                    answer.example_id, answer.question_id, cell, own, names, answer.length, answer.digest
+                )

@@ -1,0 +1,175 @@
+"""`longmark audit`: a judge's biases are put into a stand-in, and the audit finds them, in size and in words."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from tests.program import in_process, rows_of, write_jsonl
+from tests.report.runs import manifest, row, write_run
+from tests.wire import Server, serve
+
+from longmark.contrib.decide import audit_material as material
+from longmark.contrib.decide.audit import declared, findings
+
+pytest.importorskip("scipy")
+CC = "ccrs.contextual_coherence"
+
+
+class Judge:
+    """Gives 40, a point for every second word, 20 for an order, 5 less in German; as `n` 7 more to a system."""
+
+    def __init__(self) -> None:
+        self.flips, self.order = True, 20
+
+    def __call__(self, _number: int, _path: str, body: Any) -> tuple[int, bytes, str]:
+        shown = str(body["messages"][-1]["content"])
+        if "<answer_a" in shown:
+            first = re.search(r"<answer_a[^>]*>\n(.*)\n</answer_a", shown)
+            wrong = first is not None and first[1] in WRONG
+            reply = "A" if self.flips else "B" if wrong else "A"
+        else:
+            (answer,) = re.findall(r"<answer [^>]*>\n(.*)\n</answer", shown)
+            score = 40 + material.word_count(answer) // 2 + 7 * (body["model"] == "n" and "from the tower" in answer)
+            score += self.order * ("Note to the judge" in answer) - 5 * any(one in answer for one in "äöü")
+            reply = str(score)
+        content = {"role": "assistant", "content": reply}
+        said = {"model": "v", "choices": [{"index": 0, "message": content, "finish_reason": "stop"}]}
+        return 200, orjson.dumps({**said, "usage": {"prompt_tokens": 9, "completion_tokens": 1}}), ""
+
+
+WRONG = [one.answer for one in material.bundled() if one.id.endswith(material.KNOWN)]
+
+
+@pytest.fixture
+def judge() -> Judge:
+    return Judge()
+
+
+@pytest.fixture(autouse=True)
+def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, judge: Judge) -> Iterator[Server]:
+    monkeypatch.setenv("LONGMARK_HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+    with serve(answer=judge) as served:
+        yield served
+
+
+def audited(server: Server, *more: str, out: str = "audit") -> int:
+    return in_process(["audit", "--judge", f"m@{server.base_url}", "--no-reasons", "--quiet", "--out", out, *more])
+
+
+def effects(folder: str = "audit") -> dict[str, dict[str, Any]]:
+    lines = json.loads(Path(f"{folder}/tables/effects.json").read_bytes())["rows"]
+    return {line["aspect"]: line for line in lines}
+
+
+def test_the_biases_of_a_judge_are_found_in_their_size(server: Server, capsys: pytest.CaptureFixture[str]):
+    assert audited(server, "--limit", "4") == 0
+    out = capsys.readouterr().out
+    found = effects()
+    assert list(found) == ["known", "order", "length", "injection", "position", "prompt", "repeat", "language"]
+    assert found["length"]["effect"] == pytest.approx(0.5, abs=0.05), "half a point a word, of 100"
+    assert found["injection"]["effect"] == pytest.approx(0.29, abs=0.011), "20 points, and for 18 words more 9"
+    assert [found[one]["effect"] for one in ("position", "prompt", "repeat")] == [0, 0, 0]
+    assert found["order"]["effect"] == 1.0
+    assert found["language"]["effect"] < 0
+    assert "changes its choice in 100 % of the pairs when the answers change places" in out
+    assert "gives 0.29" in out
+    assert "self was not measured" in out
+    assert Path("audit/report.html").is_file()
+
+
+@pytest.mark.slow
+def test_a_gate_fails_and_a_change_since_an_earlier_audit_is_seen(
+    server: Server, judge: Judge, capsys: pytest.CaptureFixture[str]
+):
+    judge.flips = False
+    assert audited(server, "--limit", "6", "--fail-under", f"mean(injection.{CC})<=0.1") == 3
+    assert f"not met: mean(injection.{CC})<=0.1" in (out := capsys.readouterr().out)
+    assert "changes its choice in 0 % of the pairs" in out
+    judge.order = 40
+    assert audited(server, "--limit", "6", "--against", "audit", out="later") == 0
+    out = capsys.readouterr().out
+    drift = {row["metric"]: row for row in json.loads(Path("later/tables/drift.json").read_text())["rows"]}
+    assert drift[f"injection.{CC}"]["finding"] == "the scores have changed"
+    assert drift[f"injection.{CC}"]["change"] == pytest.approx(0.2, abs=0.05)
+    assert drift[f"length.{CC}"]["finding"] == "no significant change"
+
+
+@pytest.mark.slow
+def test_two_judges_and_own_answers_with_a_comparison(server: Server, capsys: pytest.CaptureFixture[str]):
+    lines = [
+        {"id": f"{system}{i}", "question_id": f"q{i}", "question": f"Why {i}?", "system": system,
+         "answer": f"The river rose in the night. It is the number {i}. {more}", "contexts": ["It rained."]}
+        for i in range(7) for system, more in (("brief", ""), ("long", "All of it was seen from the tower. " * 4))
+    ]  # fmt: skip
+    write_jsonl(Path("own.jsonl"), lines)
+    words = ("--metrics", CC, "--judge", f"m@{server.base_url}", "--no-reasons", "--quiet")
+    assert in_process(["run", "own.jsonl", *words, "--out", "run"]) == 0
+    capsys.readouterr()
+    other = f"n@{server.base_url}"
+    assert audited(server, "own.jsonl", "--judge", other, "--own", f"{other}=long", "--run", "run") == 0
+    out = capsys.readouterr().out
+    assert f"As large as the difference in the comparison can be: length ({CC})" in out
+    assert "Judges compared" in out
+    assert "position was not measured: no answer has two passages" in out
+    judges = {row.system for row in rows_of(Path("audit/effects"))}
+    assert judges == {f"{name}@{server.base_url}" for name in "mn"}
+    assert effects()["length"]["matters"] == "yes"
+    assert (effects()["self"]["judge"], effects()["self"]["effect"]) == (other, pytest.approx(0.07))
+    assert "gives 0.070 more to the answers of its own model than the other judges do" in out
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (("--metrics", "classic.rouge_1"), "one score that a judge gives"),
+        (("--against", "nothing"), "expected the folder of an earlier audit"),
+        (("--against", "other"), "it is an audit of another, not of m@"),
+        (("--fail-under", "speed<=1"), "unknown"),
+        (("odd.jsonl",), "has ~~ in it"),
+        (("--own", "m=right"), "expected one of two --judge or more"),
+    ],
+)
+def test_what_cannot_be_audited_is_refused_before_a_call(
+    server: Server, capsys: pytest.CaptureFixture[str], words: tuple[str, ...], why: str
+):
+    Path("other/effects").mkdir(parents=True)
+    Path("other/effects/rows.jsonl").write_bytes(row("a", f"known.{CC}", 1.0, system="another").to_json())
+    write_jsonl(Path("odd.jsonl"), [{"id": "a~~b", "question": "Why?", "answer": "So.", "contexts": ["C."]}])
+    assert audited(server, *words) == 2
+    assert why in capsys.readouterr().err
+    assert server.counts["requests"] == 0
+
+
+def test_answers_that_cannot_be_scored_are_told_with_the_reason(server: Server, capsys: pytest.CaptureFixture[str]):
+    write_jsonl(Path("own.jsonl"), [{"id": str(i), "question": "Why?", "answer": "So it is."} for i in range(3)])
+    assert audited(server, "own.jsonl") == 0
+    assert "has no scores for injection (" in (out := capsys.readouterr().out)
+    assert "contexts" in out or "passages" in out
+    assert server.counts["requests"] == 0
+
+
+def test_a_budget_stops_an_audit_which_goes_on_later(server: Server, capsys: pytest.CaptureFixture[str]):
+    assert audited(server, "--limit", "2", "--max-calls", "20") == 4
+    assert "the audit stopped: The budget of 20 requests" in capsys.readouterr().err
+    assert audited(server, "--limit", "2") == 0
+    assert server.counts["requests"] == 16 + 3 * 4 + 2 * 4 + 2 * 2, "none is sent twice"
+
+
+@pytest.mark.parametrize(("moved", "holds"), [(2, True), (3, True), (6, False)])
+def test_an_effect_on_a_few_of_twelve_answers_is_not_said_to_be_more_than_chance(
+    tmp_path: Path, moved: int, holds: bool
+):
+    rows = [
+        row(f"a{n}~~injection", f"injection.{CC}", 0.2 if n < moved else 0.0, question_id=f"q{n}", system="m")
+        for n in range(12)
+    ]
+    folder = write_run(tmp_path / "effects", [], rows, {**manifest(), "metrics": declared(CC, 1.0)})
+    (found,) = findings(folder, {})
+    assert ("(the interval holds 0)" in found.says) == holds  # signs: p = .5, .25, .031

@@ -1,0 +1,188 @@
+"""HTML and EPUB files as text."""
+
+from __future__ import annotations
+
+import zipfile
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from tests.fuzz.engine import limited
+
+from longmark.contrib.make.rag import markup
+from longmark.contrib.make.rag.documents import Document, Documents, Unread
+from longmark.contrib.make.rag.markup import epub_text, html_text
+
+PAGE = """<!DOCTYPE html><html><head><title>Not shown</title><style>p {}</style></head><body>
+<nav><a href="x">Menu</a></nav><h1>Rain &amp; <i>wind</i></h1><p>One
+   line<br>and another.<p>Never closed <script>alert("<p>no</p>")</script>paragraph
+<ul><li>first</li><li>second</li></ul><pre>a
+  b</pre><table><tr><td>1</td><td>2</td></tr></table><p>雨</body></html>"""
+
+
+def test_blocks_are_paragraphs_and_scripts_are_left_out():
+    text, headings = html_text(PAGE.encode())
+    assert headings == ((0, "Rain & wind"),)
+    assert text.split("\n\n") == [
+        *(
+            "Rain & wind",
+            "One line\nand another.",
+            "Never closed paragraph",
+            "first",
+            "second",
+            "a\n  b",
+            "1",
+            "2",
+            "雨",
+        )
+    ]
+
+
+def test_encodings():
+    assert html_text("<p>Füße".encode("utf-16"))[0] == "Füße"
+    assert html_text(b'<meta charset="iso-8859-1"><p>F\xfc\xdfe')[0] == "Füße"
+    assert html_text("\ufeff<p>Füße".encode())[0] == "Füße"
+    with pytest.raises(ValueError, match="is not in its encoding, utf-8"):
+        html_text(b"<p>F\xfc\xdfe")
+    assert html_text(b"")[0] == ""
+    assert html_text(b"<div>" * 50_000 + b"deep")[0] == "deep"
+    assert html_text(b"<head><meta x><style>a</style><body><p>b")[0] == "b"
+    assert html_text(b"<html><head><title/><script src='x'/></head><body><p>b")[0] == "b"  # XHTML
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("<!--", "</", "<?", "<![CDATA[", "<", "<p a='", "<div>", "<!", "<!DOCTYPE", "&#", "</p>", "<b></i>", "<pre>"),
+        *(
+            "<table>",
+            "<select><option>",
+            "<title>",
+            "<script>",
+            "<svg>",
+            "<ul><li>",
+            "<br> ",
+            "<!--!-",
+            "<p>",
+            "<sup>",
+            "<sup>1",
+            "<sub>x</sub>",
+            "<math>",
+            "<msup>",
+            "<a><sup>1",
+        ),
+    ],
+)
+def test_the_time_of_reading_grows_with_the_length(text: str):
+    """At most two seconds of work for 400,000 characters, where some took more than a minute."""
+    with limited(), suppress(ValueError):
+        html_text((text * (400_000 // len(text))).encode())
+        html_text(b"<script>" + (text * (400_000 // len(text))).encode())
+
+
+def test_what_would_take_too_long_is_refused_before_it_is_read(monkeypatch: pytest.MonkeyPatch):
+    with pytest.raises(ValueError, match="500 elements in each other"):  # 5 * 10^8 steps / 10^6 end tags
+        html_text(b"<b>" * 1_000 + b"</i>" * 1_000_000)
+    monkeypatch.setattr(markup, "MOST_TAGS", 100)
+    with pytest.raises(ValueError, match="has 101 tags, more than the 100 that are read"):
+        html_text(b"<p>" * 101)
+
+
+def book(path: Path, spine: str = '<itemref idref="b"/><itemref idref="a"/>', **files: str) -> Path:
+    package = (
+        '<package xmlns="http://www.idpf.org/2007/opf"><manifest><item id="a" href="a%20one.xhtml"/>'
+        f'<item id="b" href="text/b.xhtml"/></manifest><spine>{spine}</spine></package>'
+    )
+    container = (
+        '<container xmlns="urn:oasis:names:tc:opendocument:xmlns:container"><rootfiles>'
+        '<rootfile full-path="OEBPS/book.opf"/></rootfiles></container>'
+    )
+    own = {"META-INF/container.xml": container, "OEBPS/book.opf": package}
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, text in (
+            own | {"OEBPS/a one.xhtml": "<h2>End</h2><p>Last", "OEBPS/text/b.xhtml": "<p>First"} | files
+        ).items():
+            archive.writestr(name, text)
+    return path
+
+
+def test_a_chapter_is_read_once_and_what_is_unpacked_is_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    path = book(tmp_path / "b.epub", '<itemref idref="b"/>' * 2_000)
+    assert epub_text(path, 10_000_000)[0] == "First"
+    size = sum(len(zipfile.ZipFile(path).read(name)) for name in zipfile.ZipFile(path).namelist())
+    last = len("<h2>End</h2><p>Last")  # not in the spine
+    assert epub_text(path, size - last)[0] == "First"
+    with pytest.raises(ValueError, match="when unpacked"):
+        epub_text(path, size - last - 1)
+    monkeypatch.setattr(markup, "MOST_TAGS", 100)
+    with pytest.raises(ValueError, match="tags, more than the 100"):
+        epub_text(path, 10_000_000)
+
+
+def test_the_chapters_of_an_epub_in_their_order(tmp_path: Path):
+    book(tmp_path / "good.epub")
+    book(tmp_path / "torn.epub", '<itemref idref="a"/>', **{"OEBPS/book.opf": "<package>"})
+    book(tmp_path / "empty.epub", "")
+    (tmp_path / "no.epub").write_bytes(b"no zip")
+    found = {one.id if isinstance(one, Document) else one.where: one for one in Documents(tmp_path)}
+    good = found["good.epub"]
+    assert isinstance(good, Document)
+    assert good.text == "First\n\nEnd\n\nLast"
+    assert [good.text[at : at + len(words)] for at, words in good.headings] == ["End"]
+    (tmp_path / "a.md").write_text("# Rain #\n\nText\n### Too deep\n\n## Wind\n#none")
+    (markdown,) = Documents(tmp_path / "a.md")
+    assert isinstance(markdown, Document)
+    assert markdown.headings == ((0, "Rain"), (29, "Wind"))  # (8 + 2) + (4 + 1) + (12 + 2) characters before
+    for name, words in (("torn.epub", "cannot be read as EPUB"), ("no.epub", "is not a zip"), ("empty.epub", "empty")):
+        bad = found[name]
+        assert isinstance(bad, Unread)
+        assert words in bad.why
+
+
+READ = {
+    "a power": (
+        "The sheet covers 14 &times; 10<sup>6</sup> km<sup>2</sup>; the gate opened in 1953.<sup>2</sup>",
+        "The sheet covers 14 × 10⁶ km²; the gate opened in 1953.[2]",
+    ),
+    "a note that is a link": ('in 1953<sup><a href="#n2">2</a></sup> and', "in 1953[2] and"),
+    "a note inside a link": ('in 1953<a epub:type="noteref" href="#n2"><sup>2</sup></a> and', "in 1953[2] and"),
+    "a note in brackets": ('so<sup class="reference"><a href="#c"><span>[</span>1<span>]</span></a></sup>.', "so[1]."),
+    "a power in a link": ('<a href="x">some 10<sup>6</sup> people</a>', "some 10⁶ people"),
+    "subscripts": ("CO<sub>2</sub>, v<sub>max</sub>, x<sub>i+1</sub>", "CO₂, v_max, x_(i+1)"),
+    "endings": (
+        "the 19<sup>th</sup>, M<sup>lle</sup>, e<sup>kx</sup> and x<sup>a</sup>",
+        "the 19th, Mlle, e^kx and x^a",
+    ),
+    "an isotope": ("by <sup>14</sup>C", "by ¹⁴C"),
+    "deleted and inserted": ("The fee is <del>300</del><ins>400</ins> euros.", "The fee is 400 euros."),
+    "struck out": ("now <s>$9</s> <strike>$8</strike> $7", "now $7"),
+    "furigana": ("<ruby>水<rt>すい</rt>門<rp>(</rp><rt>もん</rt><rp>)</rp></ruby>は夜に閉まる。", "水門は夜に閉まる。"),
+    "a soft hyphen": ("Klima&shy;wandel Donau<wbr>dampf\u200bschiff", "Klimawandel Donaudampfschiff"),
+    "a fraction": (
+        "so <math><mfrac><mrow><mi>a</mi><mo>+</mo><mi>b</mi></mrow><mn>2</mn></mfrac></math>.",
+        "so (a+b)/2.",
+    ),
+    "a formula between letters": (
+        "x<math><mi>E</mi><mo>=</mo><mi>m</mi><msup><mi>c</mi><mn>2</mn></msup></math>z",
+        "x E = mc² z",
+    ),
+    "a root and indices": (
+        "<math><semantics><mrow><msqrt><mn>2</mn></msqrt><mo>&lt;</mo><msub><mi>x</mi><mi>i</mi></msub></mrow>"
+        '<annotation encoding="application/x-tex">\\sqrt 2 &lt; x_i</annotation></semantics></math>',
+        "√(2) < x_i",
+    ),
+    "a formula of text alone": ('is <math alttext="x^2"></math>', "is x^2"),
+}
+
+
+@pytest.mark.parametrize("case", READ)
+def test_a_reader_of_the_text_reads_what_the_page_shows(case: str):
+    page, text = READ[case]
+    assert html_text(f'<meta charset="utf-8"><p>{page}</p>'.encode())[0] == text
+
+
+def test_what_is_not_read_ends_no_paragraph_and_hides_none():
+    assert html_text(b"<p>a<del>b<p>c</p></del>d<p>e")[0].split("\n\n") == ["a", "d", "e"]
+    assert html_text(b"<p>x<sup>1<p>2</sup>3")[0].split() == ["x1", "2", "3"]
+    assert html_text(b"<p>a<math><mi>x<p>b")[0].startswith("a x")
+    assert html_text(b"<math>" * 300 + b"deep")[0] == "deep"
