@@ -24,7 +24,8 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import orjson
-from tests.contrib.annotate.browser.people import VIEWS, chromium, someone
+from tests.browser import VIEWS, chromium
+from tests.contrib.annotate.browser.people import someone
 from tests.contrib.annotate.serving import Served, serving, write_study
 
 from longmark.contrib.annotate.export import export

@@ -12,7 +12,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from tests.contrib.annotate.browser.people import chromium
+from tests.browser import chromium
 
 PICTURE = Path(__file__).parents[1] / "docs" / "assets" / "demo.png"
 ANSWER = "antibiotics-cedar"

@@ -2,6 +2,7 @@
 thread."""
 
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -13,10 +14,27 @@ settings.load_profile("longmark")
 
 # modules of few and long tests: one that a worker begins last keeps the others waiting (`--no-loadscope-reorder`)
 LONG = (
-    *("fuzz", "simulation", "annotate/browser", "test_embedded.py", "test_trust_matrix.py", "test_reasons.py", "docs"),
-    *("demo/test_demo.py", "analysis/studies", "models/batches", "models/test_postgres.py", "models/test_install.py"),
-    *("models/test_minilm.py", "models/test_leave_one_out.py", "models/test_llama.py", "engine/test_kill", "rag"),
-    *("engine/test_broken.py", "report/test_views.py", "report/test_figures.py", "report/test_document.py"),
+    "fuzz",
+    "simulation",
+    "docs",
+    "contrib/annotate/browser",
+    "contrib/demo/test_demo.py",
+    "contrib/make/rag",
+    "contrib/papers",
+    "test_embedded.py",
+    "test_reasons.py",
+    "test_trust_matrix.py",
+    "engine/test_broken.py",
+    "engine/test_kill",
+    "models/batches",
+    "models/test_install.py",
+    "models/test_leave_one_out.py",
+    "models/test_llama.py",
+    "models/test_minilm.py",
+    "models/test_postgres.py",
+    "report/test_document.py",
+    "report/test_figures.py",
+    "report/test_views.py",
 )
 
 # before NumPy is imported: the workers share the cores, and a thread of OpenBLAS that waits for a core burns another
@@ -28,6 +46,17 @@ def _figures_as_svg_alone(request: pytest.FixtureRequest, monkeypatch: pytest.Mo
     """PDF and PNG take five times as long as SVG; a test that is about them is marked `all_formats`."""
     if "all_formats" not in request.keywords:
         monkeypatch.setattr("longmark.report.figures.FORMATS", ("svg",))
+
+
+# A core without packages runs the tests that need none of them (tests/test_wall.py)
+_ALONE = not Path(__file__).parents[1].joinpath("src", "longmark", "contrib").is_dir()
+_OF_PACKAGES = re.compile(r"^\s*(from|import) (longmark|tests)\.contrib\b", re.MULTILINE)
+
+
+def pytest_ignore_collect(collection_path: Path) -> bool | None:
+    """Of a core without packages: a test that imports one is not collected. None: whatever others say."""
+    needs = _ALONE and collection_path.suffix == ".py" and _OF_PACKAGES.search(collection_path.read_text("utf-8"))
+    return True if needs else None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -77,7 +77,7 @@ def _anchors(page: Path) -> set[str]:
 
 
 def screenshots(site: Path, folder: Path) -> None:
-    from tests.contrib.annotate.browser.people import VIEWS, chromium
+    from tests.browser import VIEWS, chromium
 
     folder.mkdir(parents=True, exist_ok=True)
     with chromium() as browser:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.contrib.annotate.browser.people import VIEWS, chromium, program
+from tests.browser import VIEWS, chromium, program
 from tests.contrib.annotate.browser.test_pages import STANDARDS, violations
 from tests.docs.site import SHOWN, build, problems
 

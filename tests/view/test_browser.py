@@ -8,7 +8,7 @@ from typing import Literal
 
 import orjson
 import pytest
-from tests.contrib.annotate.browser.people import VIEWS, chromium
+from tests.browser import VIEWS, chromium
 from tests.report.browser import needs_chromium
 from tests.report.runs import hostile, made_up
 from tests.report.test_support import RECORD

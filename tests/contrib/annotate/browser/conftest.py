@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.contrib.annotate.browser.people import chromium, program
+from tests.browser import chromium, program
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser

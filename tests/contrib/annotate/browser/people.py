@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import orjson
+from tests.browser import VIEWS
 from tests.contrib.annotate.browser.samples import RECORDS
 from tests.contrib.annotate.serving import Served, serving
 
@@ -19,28 +19,6 @@ from longmark.contrib.annotate.study import template
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Locator, Page
-
-VIEWS: dict[str, dict[str, Any]] = {
-    "desktop": {"viewport": {"width": 1440, "height": 900}},
-    "phone": {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True},
-}
-
-
-def program() -> str | None:
-    """The path of the system's Chromium."""
-    names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-    return next((found for name in names if (found := shutil.which(name))), None)
-
-
-@contextmanager
-def chromium() -> Iterator[Browser]:
-    from playwright.sync_api import sync_playwright
-
-    options = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]
-    with sync_playwright() as playwright:
-        made = playwright.chromium.launch(executable_path=program(), args=options)
-        yield made
-        made.close()
 
 
 def written(folder: Path, name: str) -> Path:

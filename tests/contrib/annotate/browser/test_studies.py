@@ -29,6 +29,9 @@ def finish(person: Person, name: str) -> None:
     all_done(person.served, name)
 
 
+PLAIN = [
+    name if name in ("calf", "pairs", "climaqa") else pytest.param(name, marks=pytest.mark.slow) for name in TEMPLATES
+]
 MOUSE = [pytest.param(name, "desktop", marks=pytest.mark.slow) for name in TEMPLATES if name != "pairs"]
 
 
@@ -46,7 +49,7 @@ def test_every_item_by_hand(browser: Browser, tmp_path: Path, name: str, view: s
         assert ada.served.store().visits(), "the visible time is counted"
 
 
-@pytest.mark.parametrize("name", TEMPLATES)
+@pytest.mark.parametrize("name", PLAIN)
 def test_every_item_by_the_keyboard_alone(browser: Browser, tmp_path: Path, name: str):
     with study_of(tmp_path, name) as served, someone(browser, served, "Ada") as ada:
         for _ in RECORDS[name]:
@@ -54,11 +57,6 @@ def test_every_item_by_the_keyboard_alone(browser: Browser, tmp_path: Path, name
             by_keyboard(ada.page)
             ada.gone(once)
         finish(ada, name)
-
-
-PLAIN = [
-    name if name in ("calf", "pairs", "climaqa") else pytest.param(name, marks=pytest.mark.slow) for name in TEMPLATES
-]
 
 
 @pytest.mark.parametrize("name", PLAIN)
