@@ -151,7 +151,7 @@ def test_two_threads_work_at_once_in_two_folders_and_not_in_one(tmp_path: Path):
 
 def test_settings_of_a_folder_are_kept(tmp_path: Path):
     longmark.run(records(1), READABILITY, out=tmp_path / "r", seed=1)
-    with pytest.raises(SettingsChanged, match="seed: was 1, now 2"):
+    with pytest.raises(SettingsChanged, match="seed=: was 1, now 2"):
         longmark.run(records(1), READABILITY, out=tmp_path / "r", seed=2)
 
 

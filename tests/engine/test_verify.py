@@ -261,7 +261,7 @@ def test_no_model_that_a_manifest_names_is_loaded(
     ("fixed", "line"),
     [
         ({"configured": {"m": {"model": "m", "endpoint": "http://h/v1"}}}, "--configured: was {'m'"),
-        ({"judging": {"seed": 5, "reasons": []}}, "rows of ccrs.question_relevance: seed=: was 0, now 5"),
+        ({"judging": {"seed": 5, "reasons": []}}, "rows of ccrs.question_relevance: --seed: was 0, now 5"),
         ({"prompts": {"system": "0" * 16}}, "--prompts system: was 0000"),
     ],
 )

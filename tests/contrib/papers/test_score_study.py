@@ -206,7 +206,7 @@ def test_a_label_cannot_come_to_mean_another_model(
     fakes, plan, _, cache = whole
     first, second = getattr(plan, role)
     swapped = {role: [Member(first.label, second.models), Member(second.label, first.models)]}
-    with pytest.raises(SettingsChanged, match=f"--{option} {first.label}: was .*, now .*"):
+    with pytest.raises(SettingsChanged, match=f"(--{option}|{option}=) {first.label}: was .*, now .*"):
         carry(fakes.plan(plan.out, idx, **swapped, paraphraser=fakes.generators[0]), cache)
 
 
