@@ -32,9 +32,10 @@ import sacrebleu
 from longmark.cli import main as command
 from longmark.errors import NoScore
 from longmark.metric import Score
-from longmark.metrics.classic import _rouge, _tokens, bleu, chrf
+from longmark.metrics.classic import _rouge, bleu, chrf
 from longmark.records import Pair
 from longmark.records.pair import example_of
+from longmark.text import tokens
 
 Metric = Callable[[str, str], float]
 METRICS = "classic.rouge_1,classic.rouge_2,classic.rouge_l,classic.bleu,classic.chrf,classic.length"
@@ -95,7 +96,7 @@ def measured(metric: Metric, pairs: list[tuple[str, str]]) -> tuple[float, list[
     kept = (tokenizer_13a.Tokenizer13a, tokenizer_re.TokenizerRegexp, tokenizer_char.TokenizerChar)
     for tokenizer in (*kept, tokenizer_zh.TokenizerZh):
         tokenizer.__call__.cache_clear()  # each round divides its texts itself
-    _tokens._tokens.cache_clear()
+    tokens._tokens.cache_clear()
     values: list[float | None] = []
     began = time.process_time()
     for answer, reference in pairs:
