@@ -310,10 +310,36 @@ def test_a_runtime_without_adapters_and_words_without_a_probability_are_refused(
 def test_a_model_uses_no_more_threads_than_processors_are_idle(
     monkeypatch: pytest.MonkeyPatch, load: float, usable: int, cores: int, threads: int | None
 ) -> None:
+    monkeypatch.setattr(llama, "_processor_time", lambda: None)
     monkeypatch.setattr(os, "getloadavg", lambda: (load, 0.0, 0.0))
     monkeypatch.setattr(os, "sched_getaffinity", lambda _pid: set(range(usable)), raising=False)
     monkeypatch.setattr(os, "cpu_count", lambda: cores)
     assert llama.threads_for_load() == threads
+
+
+@pytest.mark.parametrize(
+    ("after", "threads"),
+    [((140, 138), 2), ((140, 120), 1), ((140, 100), 1), ((100, 100), None)],  # idle, one busy, both busy, no step
+)
+def test_what_the_processors_do_now_counts_and_not_what_they_did_in_the_last_minute(
+    monkeypatch: pytest.MonkeyPatch, after: tuple[int, int], threads: int | None
+) -> None:
+    times = iter([(100, 100), after])
+    monkeypatch.setattr(llama, "_processor_time", lambda: next(times))
+    monkeypatch.setattr(llama, "_LOOKED_AT", 0.0)
+    monkeypatch.setattr(os, "getloadavg", lambda: (9.0 if threads else 0.0, 0.0, 0.0))
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _pid: {0, 1}, raising=False)
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    assert llama.threads_for_load() == (None if threads == 2 else threads)
+
+
+def test_the_time_of_processors_is_read_as_linux_writes_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stat = tmp_path / "stat"
+    monkeypatch.setattr(llama, "Path", lambda _name: stat)
+    stat.write_text("cpu  10 1 5 70 4 0 2 8 3 0\ncpu0 1 2 3\n")  # guest time is part of the first two
+    assert llama._processor_time() == (100, 74)
+    stat.write_text("something else\n")
+    assert llama._processor_time() is None
 
 
 def test_files_that_are_no_models(fake: Callable[[], LlamaCpp], tmp_path: Path, monkeypatch: Any) -> None:

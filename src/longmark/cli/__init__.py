@@ -124,7 +124,7 @@ def parser(verb: str = "") -> argparse.ArgumentParser:
         if verb in verbs.choices:
             break
     if verb not in verbs.choices:
-        point = plugins.find("verbs", verb)
+        point = None if verb.startswith("-") or not verb else plugins.find("verbs", verb)
         for added in plugins.installed("verbs").values() if point is None else (point,):
             plugins.loaded(added)(verbs)
     return top

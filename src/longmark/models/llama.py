@@ -19,6 +19,7 @@ import importlib.util
 import math
 import os
 import secrets
+import time
 from collections.abc import Hashable, Sequence
 from pathlib import Path
 from typing import Any
@@ -58,6 +59,7 @@ _SPINS = ("GOMP_SPINCOUNT", "2000")
 _COMPACT = {"whitespace_flexible": False, "item_separator": ", ", "key_separator": ": "}
 _JSON_STARTS = '{["-0123456789tfn'  # and "", for a reply of no token
 _CHATS = (False, None)  # the turn of a call without the adapter
+_LOOKED_AT = 0.2  # seconds that the processors are looked at before a model loads; their clock has steps of 10 ms
 _ANSWERS = 1000  # candidates among which the words of an answer are looked for first
 _FINISH = {"eos": "stop", "word": "stop", "limit": "length"}
 
@@ -334,14 +336,35 @@ def threads_for_load() -> int | None:
     Threads wait for each other at every layer. On a busy machine two of them take three times the processor time of
     one (design/claim-checker.md), so there are no more than processors that are idle, and at least one."""
     usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    try:
-        load = os.getloadavg()[0]
-    except (AttributeError, OSError):  # Windows has none
-        load = 0.0
-    idle = usable - round(load * usable / (os.cpu_count() or 1))
+    idle = usable - round(_busy_processors() * usable / (os.cpu_count() or 1))
     if idle < usable:
         return max(1, idle)
     return usable if usable < (os.cpu_count() or 1) else None
+
+
+def _busy_processors() -> float:
+    """How many processors work now. Linux counts their idle time, which is looked at for a moment; elsewhere it is the
+    load of the last minute, which is still high after an installation has ended."""
+    if (before := _processor_time()) is not None:
+        time.sleep(_LOOKED_AT)
+        after = _processor_time()
+        if after is not None and after[0] > before[0]:
+            idle = (after[1] - before[1]) / (after[0] - before[0])
+            return (1 - idle) * (os.cpu_count() or 1)
+    try:
+        return os.getloadavg()[0]
+    except (AttributeError, OSError):  # Windows has none
+        return 0.0
+
+
+def _processor_time() -> tuple[int, int] | None:
+    """The time of all processors since the machine started, and the part of it in which they waited; None where the
+    system does not say it (proc(5), /proc/stat)."""
+    try:
+        fields = [int(field) for field in Path("/proc/stat").read_text("ascii").split("\n", 1)[0].split()[1:9]]
+    except (OSError, ValueError):
+        return None
+    return (sum(fields), fields[3] + fields[4]) if len(fields) == 8 else None  # idle and iowait
 
 
 def _candidates(reply: dict[str, Any]) -> dict[int, float]:

@@ -162,8 +162,9 @@ def _trusted(demo: Demo) -> str:
     lower = [KINDS[kind] for kind in FALSE if (demo.with_and_without(COHERENCE, kind).high or 0) < 0]
     return (
         f"For single sentences, {verdict}: the AUC of telling false sentences from others is {aucs} (chance: .5). With "
-        f"a threshold of {threshold:.2f} in place of .5 the claim checker gives no more false alarms than word "
-        f"overlap, and marks {hits} of {len(checked.of_kinds(*FALSE))} false sentences. The judge marks no sentences. "
+        f"a threshold of {threshold:.2f} in place of .5, chosen on these sentences, the claim checker gives no more "
+        f"false alarms than word overlap, and marks {hits} of {len(checked.of_kinds(*FALSE))} false sentences. The "
+        "judge marks no sentences. "
         + (
             f"Its coherence is lower with {listed(lower)}."
             if lower
