@@ -151,8 +151,9 @@ class Classifier:
 
 
 def test_a_classifier_decides_in_place_of_the_judge_and_reads_a_long_premise_in_parts():
-    model = Classifier()
-    found = relations("The dam broke. Rain fell for two days.", ["dam", "Rain", "sun"], checker=model, judge="embedded")
+    model, judge = Classifier(), FakeChat("never")
+    found = relations("The dam broke. Rain fell for two days.", ["dam", "Rain", "sun"], checker=model, judge=judge)
+    assert judge.requests == []
     assert [one.label for one in found] == ["entails", "entails", "neutral"]
     assert found[2] == Relation("neutral", 0.1, 0.2, 0.7)
     assert [hypotheses for _, hypotheses in model.calls] == [("dam", "Rain", "sun")] * 2

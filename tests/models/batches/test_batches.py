@@ -298,15 +298,6 @@ def test_batch_true_of_a_model_needs_no_option_and_false_withstands_it(tmp_path:
             assert server.created == created
 
 
-def test_another_verb_asks_in_batches_too(tmp_path: Path):
-    with serving("openai", tmp_path, n=60, reply="A text that says something else.") as server:
-        words = ["vary", "given.jsonl", "--out", "varied.jsonl", "--generator", "m", "--domain", "hazards"]
-        done = run(*words, "--trust", "--quiet", "--batch", home=tmp_path / "home", cwd=tmp_path)
-        assert (server.created, sum(server.singles.values())) == (2, 20), (
-            done.err
-        )  # no reply can be read: asked once more
-
-
 @pytest.mark.parametrize("kind", [vendors.FileVendor, vendors.Mistral, vendors.Together])
 def test_an_uploaded_file_is_found_by_its_name(kind: type[vendors.FileVendor]):
     dialect = {vendors.Mistral: "mistral", vendors.Together: "together"}.get(kind, "openai")
